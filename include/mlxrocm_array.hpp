@@ -15,6 +15,7 @@
 #include <complex>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -337,6 +338,11 @@ class Axis {
 };
 
 namespace detail {
+
+// A dtype, or what operations take for the one that they find themselves.
+inline std::int64_t or_none(std::optional<DType> dtype) noexcept {
+    return dtype ? static_cast<std::int64_t>(*dtype) : -1;
+}
 
 template <typename... Arguments> Array one(Arguments... arguments) {
     mlxrocm_array *made = nullptr;

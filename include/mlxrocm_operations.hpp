@@ -416,18 +416,18 @@ inline Array ones(const std::vector<std::int64_t> &shape, DType dtype = DType::f
 }
 
 // Zeros of the shape of an array, on its device.
-inline Array zeros_like(const Array &x, std::int64_t dtype_or_none = -1) {
-    return detail::one(mlxrocm_array_zeros_like, x.get(), dtype_or_none);
+inline Array zeros_like(const Array &x, std::optional<DType> dtype = {}) {
+    return detail::one(mlxrocm_array_zeros_like, x.get(), detail::or_none(dtype));
 }
 
 // Ones of the shape of an array, on its device.
-inline Array ones_like(const Array &x, std::int64_t dtype_or_none = -1) {
-    return detail::one(mlxrocm_array_ones_like, x.get(), dtype_or_none);
+inline Array ones_like(const Array &x, std::optional<DType> dtype = {}) {
+    return detail::one(mlxrocm_array_ones_like, x.get(), detail::or_none(dtype));
 }
 
 // The value, broadcast to the shape of an array, on its device.
-inline Array full_like(const Array &x, const Array &value, std::int64_t dtype_or_none = -1) {
-    return detail::one(mlxrocm_array_full_like, x.get(), value.get(), dtype_or_none);
+inline Array full_like(const Array &x, const Array &value, std::optional<DType> dtype = {}) {
+    return detail::one(mlxrocm_array_full_like, x.get(), value.get(), detail::or_none(dtype));
 }
 
 // A scalar.
@@ -1013,12 +1013,12 @@ inline std::array<Array, 2> quantize_float(
 
 // The numbers of codes.
 inline Array dequantize(
-        const Array &w, const Array &scales, std::int64_t dtype_or_none, const Array &biases = {},
-        std::int64_t group_size = 0, std::int64_t bits = 0, const std::string &mode = "affine", const Array
-        &global_scale = {}) {
+        const Array &w, const Array &scales, const Array &biases = {}, std::int64_t group_size = 0,
+        std::int64_t bits = 0, const std::string &mode = "affine", const Array &global_scale = {},
+        std::optional<DType> dtype = {}) {
     return detail::one(
         mlxrocm_array_dequantize, w.get(), scales.get(), biases.get(), group_size, bits, mode.data(),
-        mode.size(), global_scale.get(), dtype_or_none);
+        mode.size(), global_scale.get(), detail::or_none(dtype));
 }
 
 // Product with a quantized matrix.

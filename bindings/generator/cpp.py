@@ -48,6 +48,8 @@ def _operation(operation):
             kind = "const Axes &"
         elif p.nullable and p.kind == "int":
             kind = "Axis "
+        elif p.nullable and p.kind == "dtype":
+            kind = "std::optional<DType> "
         value = VALUES.get(default, default)
         signature.append(f"{kind}{p.name}" + ("" if default is None else f" = {value}"))
     for p in operation.parameters:
@@ -56,7 +58,7 @@ def _operation(operation):
             "arrays": [f"detail::handles({p.name}).data()", f"{p.name}.size()"],
             "ints": [f"{p.name}.data()", f"{p.name}.size()"],
             "string": [f"{p.name}.data()", f"{p.name}.size()"],
-            "dtype": [f"static_cast<std::uint32_t>({p.name})"],
+            "dtype": [f"detail::or_none({p.name})" if p.nullable else f"static_cast<std::uint32_t>({p.name})"],
             "flag": [f"std::int32_t{{{p.name}}}"],
         }.get(p.kind, [f"{p.name}.number()" if p.nullable else p.name])
     if operation.many:

@@ -84,6 +84,8 @@ def _operation(function):
             kind = "string"
         elif kind == "uint32_t" and name == "dtype":
             kind = "dtype"
+        elif kind == "int64_t" and name == "dtype_or_none":
+            name, kind, nullable = "dtype", "dtype", True
         elif kind in SCALARS:
             nullable = "MLXROCM_AXIS_NONE" in doc
             kind = SCALARS[kind]

@@ -10,6 +10,10 @@ TYPES = {
 }  # fmt: skip
 
 
+# What Go writes in capitals.
+INITIALISMS = {"IO": "IO"}
+
+
 def _name(name):
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
@@ -18,7 +22,7 @@ def _name(name):
 def constants(description):
     out = [HEAD, "// What a call failed with; errors.Is(err, mlxrocm.ContextFull) finds it.\nconst (\n"]
     for name, value in d.statuses(description):
-        out.append(f"\t{d.camel(name)} Status = {value}\n")
+        out.append(f"\t{INITIALISMS.get(name, d.camel(name))} Status = {value}\n")
     out.append(")\n\n// The dtypes of arrays.\nconst (\n")
     for constant in description["constants"]:
         name = constant["name"]
@@ -34,11 +38,13 @@ def constants(description):
 
 def _comment(operation, name):
     text = f"{name}: {operation.summary}"
-    nullable = [_name(p.name) for p in operation.parameters if p.nullable and p.kind != "int"]
+    nullable = [_name(p.name) for p in operation.parameters if p.nullable and p.kind not in ("int", "dtype")]
     if nullable:
         text += f" May be nil: {', '.join(nullable)}."
     if any(p.nullable and p.kind == "int" for p in operation.parameters):
         text += " AxisNone: of the array made flat."
+    if any(p.nullable and p.kind == "dtype" for p in operation.parameters):
+        text += " DTypeNone: the usual one."
     return f"// {text}\n"
 
 
@@ -63,9 +69,9 @@ def _function(operation):
             arguments.append(f"pointer({n}List), C.size_t(len({n}))")
         elif p.kind == "string":
             before.append(f"\t{n}Text := C.CString({n})\n\tdefer C.free(unsafe.Pointer({n}Text))\n")
-            arguments.append(f"{n}Text, C.MLXROCM_NUL")
+            arguments.append(f"{n}Text, C.size_t(len({n}))")
         else:
-            c = {"dtype": "C.uint32_t({})", "int": "C.int64_t({})", "float": "C.double({})", "flag": "flag({})",
+            c = {"dtype": "{}.orNone()" if p.nullable else "C.uint32_t({})", "int": "C.int64_t({})", "float": "C.double({})", "flag": "flag({})",
                  "seed": "C.uint64_t({})", "count": "C.size_t({})"}[p.kind]  # fmt: skip
             arguments.append(c.format(n))
     outputs = [_name(o) + "Out" for o in operation.outputs]

@@ -94,6 +94,8 @@ def _argument(operation, parameter):
              "flag": "{} ? 1 : 0"}  # fmt: skip
     if parameter.kind == "int" and parameter.nullable:
         return f"axisOrNone({name})"
+    if parameter.kind == "dtype" and parameter.nullable:
+        return f"dtypeOrNone({name})"
     return forms.get(parameter.kind, "{}").format(name)
 
 
@@ -114,7 +116,7 @@ def _parts(operation):
 
 
 def operations(description):
-    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, ints, list, many, NDArray, one, text, toArray, tuple,\n} from './array.js';\nimport { constants } from './interface.js';\n"]
+    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, text, toArray, tuple,\n} from './array.js';\nimport { constants } from './interface.js';\n"]
     types = [HEAD, "\nimport type { ArrayLike, Dtype, NDArray } from './index.js';\n"]
     methods = []
     for operation in d.operations(description):

@@ -34,7 +34,7 @@ SPECIAL = {
     "random_bits.width": "4", "arange.start": "-", "linspace.start": "-",
     "slice_dynamic.start": "-", "slice_update_dynamic.start": "-", "gather_mm.lhs_indices": "None",
     "gather_mm.rhs_indices": "None", "linalg_eigh.upper": "False", "random_laplace.loc": "0.0",
-    "zeros_like.dtype_or_none": "-1", "ones_like.dtype_or_none": "-1", "full_like.dtype_or_none": "-1",
+    "zeros_like.dtype": "None", "ones_like.dtype": "None", "full_like.dtype": "None",
     "fft_fft.n": "0", "fft_ifft.n": "0", "fft_rfft.n": "0", "fft_irfft.n": "0", "fft_fft.axis": "-1",
     "fft_ifft.axis": "-1", "fft_rfft.axis": "-1", "fft_irfft.axis": "-1", "fft_fftfreq.d": "1.0",
     "fft_rfftfreq.d": "1.0", "conv1d.stride": "1", "conv1d.padding": "0", "conv1d.dilation": "1",
@@ -144,7 +144,7 @@ def _arguments(operation):
         elif parameter.kind == "string":
             out.append(f"_text({name}), NUL")
         elif parameter.kind == "dtype":
-            out.append(f"_dtype({name})")
+            out.append(f"-1 if {name} is None else _dtype({name})" if parameter.nullable else f"_dtype({name})")
         elif parameter.kind == "int" and parameter.nullable:
             out.append(f"_axis({name})")
         elif parameter.kind == "flag":

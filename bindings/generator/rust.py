@@ -92,6 +92,8 @@ def _operation(operation):
             arguments.append(f"{n}.as_ptr().cast(), {n}.len()")
         elif p.kind == "int" and p.nullable:
             arguments.append(f"{n}.unwrap_or(sys::MLXROCM_AXIS_NONE)")
+        elif p.kind == "dtype" and p.nullable:
+            arguments.append(f"{n}.map_or(-1, |{n}| {n} as i64)")
         else:
             arguments.append({"dtype": f"{n} as u32", "flag": f"i32::from({n})"}.get(p.kind, n))
     if operation.many:
@@ -118,7 +120,8 @@ def _operation(operation):
 
 
 def _none(parameter):
-    said = parameter.doc.split("NULL: ")[-1] if "NULL: " in parameter.doc else "the array made flat"
+    _, none, said = parameter.doc.partition("negative: " if parameter.kind == "dtype" else "NULL: ")
+    said = said if none else "the array made flat"
     return f"{parameter.name}: {said.rstrip('.')}"
 
 

@@ -35,7 +35,7 @@ def _operation(operation):
             "ints": [f"if ({n}) |given| given.ptr else null", f"if ({n}) |given| given.len else 0"] if p.nullable
             else [f"{n}.ptr", f"{n}.len"],
             "string": [f"{n}.ptr", f"{n}.len"],
-            "dtype": [f"@intFromEnum({n})"],
+            "dtype": [f"if ({n}) |given| @as(i64, @intFromEnum(given)) else -1" if p.nullable else f"@intFromEnum({n})"],
             "flag": [f"@intFromBool({n})"],
         }.get(p.kind, [f"{n} orelse c.MLXROCM_AXIS_NONE" if p.nullable else n])  # fmt: skip
     out = [f"/// {operation.summary}\n"]

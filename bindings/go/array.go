@@ -5,6 +5,7 @@ package mlxrocm
 import "C"
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"unsafe"
@@ -16,6 +17,33 @@ type Array struct{ *object }
 
 // DType is the type of an array's elements.
 type DType uint32
+
+// DTypeNone in place of a dtype: the one that an operation gives by itself.
+const DTypeNone DType = C.MLXROCM_DTYPE_NONE
+
+// String names the dtype as MLX does.
+func (d DType) String() string {
+	if d == DTypeNone {
+		return "none"
+	}
+	if int(d) < len(dtypeNames) {
+		return dtypeNames[d]
+	}
+	return fmt.Sprintf("DType(%d)", uint32(d))
+}
+
+var dtypeNames = [...]string{
+	Bool: "bool", Uint8: "uint8", Uint16: "uint16", Uint32: "uint32", Uint64: "uint64", Int8: "int8", Int16: "int16",
+	Int32: "int32", Int64: "int64", Float16: "float16", Float32: "float32", Float64: "float64", Bfloat16: "bfloat16",
+	Complex64: "complex64",
+}
+
+func (d DType) orNone() C.int64_t {
+	if d == DTypeNone {
+		return -1
+	}
+	return C.int64_t(d)
+}
 
 // AxisNone in place of an axis: none, the operation is on the array made flat.
 const AxisNone = math.MinInt64
@@ -93,8 +121,12 @@ func fromPointer(data unsafe.Pointer, shape []int, dtype DType) (*Array, error) 
 
 // ToSlice reads the elements, row after row; T must be the dtype's (use AsType first where it is not).
 func ToSlice[T Element](x *Array) ([]T, error) {
-	if x.DType() != dtypeOf[T]() {
-		return nil, invalid("ToSlice: the array's dtype is %d, not %d: convert it with Astype", x.DType(), dtypeOf[T]())
+	switch x.DType() {
+	case dtypeOf[T]():
+	case DTypeNone:
+		return nil, invalid("ToSlice: the array is nil or was closed")
+	default:
+		return nil, invalid("ToSlice: the array's dtype is %v, not %v: convert it with Astype", x.DType(), dtypeOf[T]())
 	}
 	data := make([]T, x.Size()+1)
 	var failure *C.mlxrocm_error
@@ -129,6 +161,9 @@ func (x *Array) Shape() []int {
 	}
 	return shape
 }
+
+// String tells the shape and the dtype: elements are computed by ToSlice.
+func (x *Array) String() string { return fmt.Sprintf("Array(%v, %v)", x.Shape(), x.DType()) }
 
 // Item is the only element as a number.
 func (x *Array) Item() (float64, error) {

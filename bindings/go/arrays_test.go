@@ -4,8 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/rand"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -198,6 +201,70 @@ func TestArrayErrors(t *testing.T) {
 	y.Close()
 	if _, err := y.Exp(); err == nil {
 		t.Error("a closed array was used")
+	}
+}
+
+func TestOptionalDTypes(t *testing.T) {
+	x := vector(t, make([]float32, 64), 1, 64)
+	if like := mlxrocm.Must(x.ZerosLike(mlxrocm.DTypeNone)); like.DType() != mlxrocm.Float32 {
+		t.Error(like)
+	}
+	if like := mlxrocm.Must(x.OnesLike(mlxrocm.Int8)); like.String() != "Array([1 64], int8)" {
+		t.Error(like)
+	}
+	codes, scales, biases, err := x.Quantize(64, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := mlxrocm.Must(codes.Dequantize(scales, biases, 64, 4, "affine", nil, mlxrocm.Float16))
+	if numbers.DType() != mlxrocm.Float16 {
+		t.Error(numbers)
+	}
+	_, err = mlxrocm.ToSlice[float32](numbers)
+	if err == nil || !strings.Contains(err.Error(), "dtype is float16, not float32") {
+		t.Error(err)
+	}
+	numbers.Close()
+	if _, err = mlxrocm.ToSlice[float32](numbers); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Error(err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	folder := t.TempDir()
+	x := vector(t, []float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	// A NUL ends no name: nothing is written to "x".
+	if err := x.Save(filepath.Join(folder, "x\x00.npy")); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Error(err)
+	}
+	if found := mlxrocm.Must(os.ReadDir(folder)); len(found) != 0 {
+		t.Errorf("written: %v", found)
+	}
+	given := map[string]*mlxrocm.Array{"x": x, "y": mlxrocm.Must(x.Astype(mlxrocm.Int32))}
+	said := map[string]string{"format": "mlx", "empty": ""}
+	for name, save := range map[string]func(string, map[string]*mlxrocm.Array, map[string]string) error{
+		"a.safetensors": mlxrocm.SaveSafetensors, "a.gguf": mlxrocm.SaveGGUF,
+	} {
+		path := filepath.Join(folder, name)
+		if err := save(path, given, said); err != nil {
+			t.Fatal(err)
+		}
+		arrays, metadata, err := mlxrocm.LoadArrays(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := mlxrocm.Must(mlxrocm.ToSlice[int32](arrays["y"])); len(arrays) != 2 || !reflect.DeepEqual(found, []int32{1, 2, 3, 4, 5, 6}) {
+			t.Errorf("%s: %v %v", name, arrays, found)
+		}
+		if metadata["format"] != "mlx" || !reflect.DeepEqual(arrays["x"].Shape(), []int{2, 3}) {
+			t.Errorf("%s: %v %v", name, arrays, metadata)
+		}
+		if err := save(path, map[string]*mlxrocm.Array{"none": nil}, nil); !errors.Is(err, mlxrocm.InvalidArgument) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := mlxrocm.LoadArrays(""); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Error(err)
 	}
 }
 

@@ -8,7 +8,7 @@ const (
 	NullArgument Status = -2
 	Poisoned Status = -3
 	OutOfMemory Status = -4
-	Io Status = -5
+	IO Status = -5
 	InvalidFile Status = -6
 	Unsupported Status = -7
 	BufferTooSmall Status = -8

@@ -112,25 +112,18 @@ func (d *Device) Compile(source string, options *CompileOptions) (*Module, error
 	}
 	var memory arena
 	defer memory.release()
-	code, err := memory.text(source, "the source")
-	if err != nil {
-		return nil, err
-	}
+	code, length := memory.text(source)
 	how := (*C.mlxrocm_compile_options)(memory.bytes(unsafe.Sizeof(C.mlxrocm_compile_options{})))
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	if options.Name != "" {
-		if how.name, err = memory.text(options.Name, "the name"); err != nil {
-			return nil, err
-		}
+		how.name, how.name_length = memory.text(options.Name)
 	}
-	if how.flags, err = memory.texts(options.Flags, "a flag"); err != nil {
-		return nil, err
-	}
+	how.flags, how.flag_lengths = memory.texts(options.Flags)
 	how.flag_count = C.uint32_t(len(options.Flags))
 	var handle *C.mlxrocm_module
 	var failure *C.mlxrocm_error
 	defer runtime.KeepAlive(d)
-	if status := C.mlxrocm_module_compile(d.c(), code, C.size_t(len(source)), how, &handle, &failure); status < 0 {
+	if status := C.mlxrocm_module_compile(d.c(), code, length, how, &handle, &failure); status < 0 {
 		return nil, taken(status, failure)
 	}
 	free := func(p unsafe.Pointer) { C.mlxrocm_module_free((*C.mlxrocm_module)(p)) }
@@ -144,14 +137,11 @@ type Kernel struct{ *object }
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	var memory arena
 	defer memory.release()
-	text, err := memory.text(name, "the name")
-	if err != nil {
-		return nil, err
-	}
+	text, length := memory.text(name)
 	var handle *C.mlxrocm_kernel
 	var failure *C.mlxrocm_error
 	defer runtime.KeepAlive(m)
-	status := C.mlxrocm_module_get_kernel((*C.mlxrocm_module)(m.get()), text, C.size_t(len(name)), &handle, &failure)
+	status := C.mlxrocm_module_get_kernel((*C.mlxrocm_module)(m.get()), text, length, &handle, &failure)
 	if status < 0 {
 		return nil, taken(status, failure)
 	}

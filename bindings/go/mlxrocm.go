@@ -3,7 +3,7 @@
 //
 //	model, err := mlxrocm.LoadModel("model.gguf", nil)
 //	session, err := model.NewSession(nil)
-//	generation, err := session.Chat(ctx, []mlxrocm.Message{{"user", "Hello"}}, nil)
+//	generation, err := session.Chat(ctx, []mlxrocm.Message{{Role: "user", Content: "Hello"}}, nil)
 //	_, err = generation.WriteTo(os.Stdout)
 //
 // All types may be used by any goroutine. Objects are freed by Close, or by the garbage collector some time after
@@ -47,9 +47,14 @@ func (e *Error) Unwrap() error { return e.Status }
 // taken makes an error of the library's, which it frees.
 func taken(status C.mlxrocm_status, failure *C.mlxrocm_error) error {
 	defer C.mlxrocm_error_free(failure)
+	message := C.GoString(C.mlxrocm_error_message(failure, nil))
+	if Status(status) == NullArgument {
+		// What Go has that is NULL to C.
+		message = strings.Replace(message, " must not be NULL", " is nil or was closed", 1)
+	}
 	return &Error{
 		Status:     Status(status),
-		Message:    C.GoString(C.mlxrocm_error_message(failure, nil)),
+		Message:    message,
 		Details:    C.GoString(C.mlxrocm_error_details(failure, nil)),
 		VendorCode: int(C.mlxrocm_error_vendor_code(failure)),
 	}
@@ -125,25 +130,20 @@ func (a *arena) bytes(size uintptr) unsafe.Pointer {
 	return block
 }
 
-// text copies a string; C cannot see what follows a NUL inside.
-func (a *arena) text(s, what string) (*C.char, error) {
-	if strings.IndexByte(s, 0) >= 0 {
-		return nil, invalid("%s holds a NUL character, which C cannot pass on: take it out", what)
-	}
-	block := C.CString(s)
-	a.blocks = append(a.blocks, unsafe.Pointer(block))
-	return block, nil
+// text copies a string, with a NUL behind it, and tells its length: it may hold NULs.
+func (a *arena) text(s string) (*C.char, C.size_t) {
+	block := a.bytes(uintptr(len(s)))
+	copy(unsafe.Slice((*byte)(block), len(s)), s)
+	return (*C.char)(block), C.size_t(len(s))
 }
 
-func (a *arena) texts(all []string, what string) (**C.char, error) {
+func (a *arena) texts(all []string) (**C.char, *C.size_t) {
 	first := (**C.char)(a.bytes(uintptr(len(all)) * unsafe.Sizeof(uintptr(0))))
+	lengths := (*C.size_t)(a.bytes(uintptr(len(all)) * unsafe.Sizeof(C.size_t(0))))
 	for i, s := range all {
-		var err error
-		if unsafe.Slice(first, len(all))[i], err = a.text(s, what); err != nil {
-			return nil, err
-		}
+		unsafe.Slice(first, len(all))[i], unsafe.Slice(lengths, len(all))[i] = a.text(s)
 	}
-	return first, nil
+	return first, lengths
 }
 
 func (a *arena) tokens(tokens []Token) *C.uint32_t {

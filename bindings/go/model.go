@@ -39,10 +39,7 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	}
 	var memory arena
 	defer memory.release()
-	name, err := memory.text(path, "the path")
-	if err != nil {
-		return nil, err
-	}
+	name, length := memory.text(path)
 	how := (*C.mlxrocm_model_options)(memory.bytes(unsafe.Sizeof(C.mlxrocm_model_options{})))
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	how.threads = C.uint32_t(options.Threads)
@@ -53,7 +50,7 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	}
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_model_load(name, C.size_t(len(path)), how, &handle, &failure)
+	status := C.mlxrocm_model_load(name, length, how, &handle, &failure)
 	runtime.KeepAlive(options.Device)
 	if status < 0 {
 		err := taken(status, failure)
@@ -111,13 +108,10 @@ type TensorInfo struct {
 func ListTensors(path string) ([]TensorInfo, error) {
 	var memory arena
 	defer memory.release()
-	name, err := memory.text(path, "the path")
-	if err != nil {
-		return nil, err
-	}
+	name, length := memory.text(path)
 	var file *C.mlxrocm_model_file
 	var failure *C.mlxrocm_error
-	if status := C.mlxrocm_model_file_open(name, C.size_t(len(path)), &file, &failure); status < 0 {
+	if status := C.mlxrocm_model_file_open(name, length, &file, &failure); status < 0 {
 		return nil, taken(status, failure)
 	}
 	defer C.mlxrocm_model_file_free(file)
@@ -205,27 +199,19 @@ func (m *Model) RenderChat(messages []Message) (string, error) {
 	defer C.mlxrocm_chat_template_free(handle)
 	var memory arena
 	defer memory.release()
-	list, err := memory.messages(messages)
-	if err != nil {
-		return "", err
-	}
+	list := memory.messages(messages)
 	return filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
 		return C.mlxrocm_chat_template_render(handle, list, C.size_t(len(messages)),
 			C.MLXROCM_RENDER_GENERATION_PROMPT, nil, 0, text, capacity, needed, failure)
 	})
 }
 
-func (a *arena) messages(messages []Message) (*C.mlxrocm_message, error) {
+func (a *arena) messages(messages []Message) *C.mlxrocm_message {
 	first := (*C.mlxrocm_message)(a.bytes(uintptr(len(messages)) * unsafe.Sizeof(C.mlxrocm_message{})))
 	list := unsafe.Slice(first, len(messages))
 	for i, message := range messages {
-		var err error
-		if list[i].role, err = a.text(message.Role, "a role"); err != nil {
-			return nil, err
-		}
-		if list[i].content, err = a.text(message.Content, "a message"); err != nil {
-			return nil, err
-		}
+		list[i].role, list[i].role_length = a.text(message.Role)
+		list[i].content, list[i].content_length = a.text(message.Content)
 	}
-	return first, nil
+	return first
 }

@@ -76,7 +76,7 @@ func TestListTensors(t *testing.T) {
 	if numbers != info.Parameters || bytes != info.WeightBytes {
 		t.Errorf("%d numbers in %d bytes, the model has %d in %d", numbers, bytes, info.Parameters, info.WeightBytes)
 	}
-	if _, err := mlxrocm.ListTensors("/nowhere/model.gguf"); !errors.Is(err, mlxrocm.Io) {
+	if _, err := mlxrocm.ListTensors("/nowhere/model.gguf"); !errors.Is(err, mlxrocm.IO) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestErrors(t *testing.T) {
 	_, missing := mlxrocm.LoadModel("/nowhere/model.gguf", nil)
 	_, broken := mlxrocm.LoadModel(damaged, nil)
 	_, long := session.Submit(here, mlxrocm.Prompt{Tokens: make([]mlxrocm.Token, 600)}, nil)
-	_, nul := session.Submit(here, text("a\x00b"), nil)
+	_, nul := mlxrocm.LoadModel("a\x00b", nil)
 	_, hot := session.Submit(here, text("a"), &mlxrocm.Options{Temperature: float32(math.NaN())})
 	_, both := session.Submit(here, mlxrocm.Prompt{Text: "a", Tokens: []mlxrocm.Token{1}}, nil)
 	count := mlxrocm.Must(mlxrocm.DeviceCount())
@@ -255,7 +255,7 @@ func TestErrors(t *testing.T) {
 		err    error
 		status mlxrocm.Status
 	}{
-		{missing, mlxrocm.Io}, {broken, mlxrocm.InvalidFile}, {long, mlxrocm.ContextFull}, {nul, mlxrocm.InvalidArgument},
+		{missing, mlxrocm.IO}, {broken, mlxrocm.InvalidFile}, {long, mlxrocm.ContextFull}, {nul, mlxrocm.InvalidArgument},
 		{hot, mlxrocm.InvalidArgument}, {both, mlxrocm.InvalidArgument}, {device, mlxrocm.NoDevice},
 	} {
 		if !errors.Is(test.err, test.status) {
@@ -264,6 +264,154 @@ func TestErrors(t *testing.T) {
 	}
 	if !strings.Contains(missing.Error(), "/nowhere/model.gguf") {
 		t.Errorf("%v does not name the file", missing)
+	}
+}
+
+func TestClosedObjectsAreNamed(t *testing.T) {
+	short := mlxrocm.Must(model.NewSession(&mlxrocm.SessionOptions{Context: 64}))
+	short.Close()
+	if _, err := short.Submit(here, text("a"), nil); err == nil || !strings.Contains(err.Error(), "session is nil or was closed") {
+		t.Error(err)
+	}
+	if _, err := session.Chat(here, nil, nil); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Errorf("a chat of no messages: %v", err)
+	}
+}
+
+// What follows a NUL is seen too.
+func TestTextsMayHoldNULs(t *testing.T) {
+	prompts := []mlxrocm.Prompt{text("One two\x00 three four"), {Messages: []mlxrocm.Message{{Role: "user", Content: "a\x00b"}}}}
+	for _, prompt := range prompts {
+		made := complete(t, prompt, mlxrocm.Options{MaxTokens: 2, Stop: []string{"never\x00ever", ""}})
+		if made == "" {
+			t.Errorf("%q: nothing", prompt)
+		}
+	}
+	whole := mlxrocm.Must(tokenizer.Encode("One two\x00 three four", mlxrocm.AddSpecial))
+	generation := mlxrocm.Must(session.Submit(here, text("One two\x00 three four"), &mlxrocm.Options{MaxTokens: 1}))
+	defer generation.Close()
+	for event, err := generation.Next(); err == nil; event, err = generation.Next() {
+		if event.Kind == mlxrocm.FinishedEvent && event.PromptTokens != uint64(len(whole)) {
+			t.Errorf("%d tokens of %d", event.PromptTokens, len(whole))
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	tokens := mlxrocm.Must(tokenizer.Encode(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9), 0))
+	options := &mlxrocm.Options{MaxTokens: 6, Logprobs: 1}
+	run := func(s *mlxrocm.Session) (last mlxrocm.Event, logprobs []float32) {
+		generation := mlxrocm.Must(s.Submit(here, mlxrocm.Prompt{Tokens: tokens}, options))
+		defer generation.Close()
+		for event, err := generation.Next(); err != io.EOF; event, err = generation.Next() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if event.Kind == mlxrocm.TokenEvent {
+				logprobs = append(logprobs, event.Logprob)
+			}
+			last = event
+		}
+		return last, logprobs
+	}
+	_, expected := run(session)
+	state := mlxrocm.Must(session.SaveState(tokens))
+	if of := mlxrocm.Must(mlxrocm.StateTokens(state)); !reflect.DeepEqual(of, tokens) {
+		t.Errorf("tokens of the state: %v", of)
+	}
+	path := filepath.Join(t.TempDir(), "state")
+	if err := session.SaveStateFile(tokens, path); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < 2; i++ {
+		other := mlxrocm.Must(model.NewSession(&mlxrocm.SessionOptions{Context: 512}))
+		load := func() error { return other.LoadState(state) }
+		if i == 1 {
+			load = func() error { return other.LoadStateFile(path) }
+		}
+		if err := load(); err != nil {
+			t.Fatal(err)
+		}
+		last, logprobs := run(other)
+		if last.CachedTokens < 32 || !reflect.DeepEqual(logprobs, expected) {
+			t.Errorf("%d tokens cached; %v instead of %v", last.CachedTokens, logprobs, expected)
+		}
+		if err := other.LoadState(state[:len(state)/2]); !errors.Is(err, mlxrocm.InvalidFile) {
+			t.Errorf("half a state: %v", err)
+		}
+		if err := other.LoadState(nil); !errors.Is(err, mlxrocm.InvalidFile) {
+			t.Errorf("no state: %v", err)
+		}
+		other.Close()
+	}
+	if err := session.LoadStateFile("/nowhere/state"); !errors.Is(err, mlxrocm.IO) || strings.Contains(err.Error(), "os error") {
+		t.Error(err)
+	}
+	if _, err := session.SaveState(make([]mlxrocm.Token, 600)); !errors.Is(err, mlxrocm.ContextFull) {
+		t.Error(err)
+	}
+}
+
+func TestForks(t *testing.T) {
+	whole := complete(t, text("One two three"), mlxrocm.Options{MaxTokens: 8})
+	generation := mlxrocm.Must(session.Submit(here, text("One two three"), &mlxrocm.Options{MaxTokens: 8}))
+	defer generation.Close()
+	begin := ""
+	for tokens := 0; tokens < 3; {
+		event := mlxrocm.Must(generation.Next())
+		begin += event.Text
+		if event.Kind == mlxrocm.TokenEvent {
+			tokens++
+		}
+	}
+	fork, err := generation.Fork(here, &mlxrocm.Options{MaxTokens: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fork.Close()
+	if rest := mlxrocm.Must(fork.Text()); begin+rest != whole {
+		t.Errorf("%q + %q is not %q", begin, rest, whole)
+	}
+	if rest := mlxrocm.Must(generation.Text()); begin+rest != whole {
+		t.Errorf("%q + %q is not %q", begin, rest, whole)
+	}
+}
+
+func TestLogitsOfPositionsAndEmbeddings(t *testing.T) {
+	tokens := mlxrocm.Must(tokenizer.Encode("The capital of France is", 0))
+	all := mlxrocm.Must(session.Logits(tokens))
+	columns := len(all) / len(tokens)
+	at := mlxrocm.Must(session.LogitsAt(tokens, []uint32{1, 3}))
+	if !reflect.DeepEqual(at, append(append([]float32{}, all[columns:2*columns]...), all[3*columns:4*columns]...)) {
+		t.Error("rows of positions are others")
+	}
+	if last := mlxrocm.Must(session.LogitsAt(tokens, nil)); !reflect.DeepEqual(last, all[len(all)-columns:]) {
+		t.Error("the last row is another")
+	}
+	states := mlxrocm.Must(session.Embed(tokens, mlxrocm.PoolingNone, false))
+	width := len(states) / len(tokens)
+	mean := mlxrocm.Must(session.Embed(tokens, mlxrocm.PoolingMean, false))
+	for i := range mean {
+		var sum float64
+		for row := range tokens {
+			sum += float64(states[row*width+i])
+		}
+		if math.Abs(sum/float64(len(tokens))-float64(mean[i])) > 1e-4 {
+			t.Fatalf("column %d: %v", i, mean[i])
+		}
+	}
+	var square float64
+	for _, x := range mlxrocm.Must(session.Embed(tokens, mlxrocm.PoolingLast, true)) {
+		square += float64(x) * float64(x)
+	}
+	if math.Abs(square-1) > 1e-4 {
+		t.Errorf("of length %v", square)
+	}
+	// Refused before there is memory for it.
+	for _, count := range []int{0, 600} {
+		if _, err := session.Logits(make([]mlxrocm.Token, count)); err == nil {
+			t.Errorf("%d tokens were run", count)
+		}
 	}
 }
 

@@ -1017,11 +1017,11 @@ func Ones(shape []int, dtype DType) (*Array, error) {
 	return own(resultOut), nil
 }
 
-// ZerosLike: Zeros of the shape of an array, on its device.
-func (x *Array) ZerosLike(dtypeOrNone int) (*Array, error) {
+// ZerosLike: Zeros of the shape of an array, on its device. DTypeNone: the usual one.
+func (x *Array) ZerosLike(dtype DType) (*Array, error) {
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_zeros_like(x.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	status := C.mlxrocm_array_zeros_like(x.c(), dtype.orNone(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -1029,11 +1029,11 @@ func (x *Array) ZerosLike(dtypeOrNone int) (*Array, error) {
 	return own(resultOut), nil
 }
 
-// OnesLike: Ones of the shape of an array, on its device.
-func (x *Array) OnesLike(dtypeOrNone int) (*Array, error) {
+// OnesLike: Ones of the shape of an array, on its device. DTypeNone: the usual one.
+func (x *Array) OnesLike(dtype DType) (*Array, error) {
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_ones_like(x.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	status := C.mlxrocm_array_ones_like(x.c(), dtype.orNone(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -1041,11 +1041,11 @@ func (x *Array) OnesLike(dtypeOrNone int) (*Array, error) {
 	return own(resultOut), nil
 }
 
-// FullLike: The value, broadcast to the shape of an array, on its device.
-func (x *Array) FullLike(value *Array, dtypeOrNone int) (*Array, error) {
+// FullLike: The value, broadcast to the shape of an array, on its device. DTypeNone: the usual one.
+func (x *Array) FullLike(value *Array, dtype DType) (*Array, error) {
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_full_like(x.c(), value.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	status := C.mlxrocm_array_full_like(x.c(), value.c(), dtype.orNone(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(value)
 	if status < 0 {
@@ -2299,7 +2299,7 @@ func Einsum(subscripts string, operands []*Array) (*Array, error) {
 	operandsList := handles(operands)
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_einsum(subscriptsText, C.MLXROCM_NUL, &operandsList[0], C.size_t(len(operands)), &resultOut, &failure)
+	status := C.mlxrocm_array_einsum(subscriptsText, C.size_t(len(subscripts)), &operandsList[0], C.size_t(len(operands)), &resultOut, &failure)
 	runtime.KeepAlive(operands)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -2325,7 +2325,7 @@ func (w *Array) QuantizeFloat(mode string, globalScale *Array) (*Array, *Array, 
 	defer C.free(unsafe.Pointer(modeText))
 	var codesOut, scalesOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_quantize_float(w.c(), modeText, C.MLXROCM_NUL, globalScale.c(), &codesOut, &scalesOut, &failure)
+	status := C.mlxrocm_array_quantize_float(w.c(), modeText, C.size_t(len(mode)), globalScale.c(), &codesOut, &scalesOut, &failure)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(globalScale)
 	if status < 0 {
@@ -2334,13 +2334,13 @@ func (w *Array) QuantizeFloat(mode string, globalScale *Array) (*Array, *Array, 
 	return own(codesOut), own(scalesOut), nil
 }
 
-// Dequantize: The numbers of codes. May be nil: biases, globalScale.
-func (w *Array) Dequantize(scales *Array, biases *Array, groupSize int, bits int, mode string, globalScale *Array, dtypeOrNone int) (*Array, error) {
+// Dequantize: The numbers of codes. May be nil: biases, globalScale. DTypeNone: the usual one.
+func (w *Array) Dequantize(scales *Array, biases *Array, groupSize int, bits int, mode string, globalScale *Array, dtype DType) (*Array, error) {
 	modeText := C.CString(mode)
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_dequantize(w.c(), scales.c(), biases.c(), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, globalScale.c(), C.int64_t(dtypeOrNone), &resultOut, &failure)
+	status := C.mlxrocm_array_dequantize(w.c(), scales.c(), biases.c(), C.int64_t(groupSize), C.int64_t(bits), modeText, C.size_t(len(mode)), globalScale.c(), dtype.orNone(), &resultOut, &failure)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
 	runtime.KeepAlive(biases)
@@ -2357,7 +2357,7 @@ func (x *Array) QuantizedMatmul(w *Array, scales *Array, biases *Array, transpos
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_quantized_matmul(x.c(), w.c(), scales.c(), biases.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, &resultOut, &failure)
+	status := C.mlxrocm_array_quantized_matmul(x.c(), w.c(), scales.c(), biases.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.size_t(len(mode)), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2374,7 +2374,7 @@ func (x *Array) GatherQmm(w *Array, scales *Array, biases *Array, lhsIndices *Ar
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_gather_qmm(x.c(), w.c(), scales.c(), biases.c(), lhsIndices.c(), rhsIndices.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.MLXROCM_NUL, &resultOut, &failure)
+	status := C.mlxrocm_array_gather_qmm(x.c(), w.c(), scales.c(), biases.c(), lhsIndices.c(), rhsIndices.c(), flag(transpose), C.int64_t(groupSize), C.int64_t(bits), modeText, C.size_t(len(mode)), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2393,7 +2393,7 @@ func (x *Array) Qqmm(w *Array, scales *Array, mode string, globalScaleX *Array, 
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_qqmm(x.c(), w.c(), scales.c(), modeText, C.MLXROCM_NUL, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
+	status := C.mlxrocm_array_qqmm(x.c(), w.c(), scales.c(), modeText, C.size_t(len(mode)), globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2411,7 +2411,7 @@ func (x *Array) GatherQqmm(w *Array, scales *Array, lhsIndices *Array, rhsIndice
 	defer C.free(unsafe.Pointer(modeText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_gather_qqmm(x.c(), w.c(), scales.c(), lhsIndices.c(), rhsIndices.c(), modeText, C.MLXROCM_NUL, globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
+	status := C.mlxrocm_array_gather_qqmm(x.c(), w.c(), scales.c(), lhsIndices.c(), rhsIndices.c(), modeText, C.size_t(len(mode)), globalScaleX.c(), globalScaleW.c(), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(scales)
@@ -2792,7 +2792,7 @@ func (x *Array) FftNormed(sizes []int, axes []int, norm string, inverse bool, re
 	defer C.free(unsafe.Pointer(normText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_fft_normed(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), normText, C.MLXROCM_NUL, flag(inverse), flag(real), &resultOut, &failure)
+	status := C.mlxrocm_array_fft_normed(x.c(), pointer(sizesList), C.size_t(len(sizes)), pointer(axesList), C.size_t(len(axes)), normText, C.size_t(len(norm)), flag(inverse), flag(real), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -3133,7 +3133,7 @@ func (x *Array) LinalgNormMatrix(order string, axes []int, keepdims bool) (*Arra
 	axesList := ints(axes)
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_linalg_norm_matrix(x.c(), orderText, C.MLXROCM_NUL, pointer(axesList), C.size_t(len(axes)), flag(keepdims), &resultOut, &failure)
+	status := C.mlxrocm_array_linalg_norm_matrix(x.c(), orderText, C.size_t(len(order)), pointer(axesList), C.size_t(len(axes)), flag(keepdims), &resultOut, &failure)
 	runtime.KeepAlive(x)
 	if status < 0 {
 		return nil, taken(status, failure)
@@ -3373,7 +3373,7 @@ func Load(path string) (*Array, error) {
 	defer C.free(unsafe.Pointer(pathText))
 	var resultOut *C.mlxrocm_array
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_load(pathText, C.MLXROCM_NUL, &resultOut, &failure)
+	status := C.mlxrocm_array_load(pathText, C.size_t(len(path)), &resultOut, &failure)
 	if status < 0 {
 		return nil, taken(status, failure)
 	}
@@ -3385,7 +3385,7 @@ func (array *Array) Save(path string) error {
 	pathText := C.CString(path)
 	defer C.free(unsafe.Pointer(pathText))
 	var failure *C.mlxrocm_error
-	status := C.mlxrocm_array_save(array.c(), pathText, C.MLXROCM_NUL, &failure)
+	status := C.mlxrocm_array_save(array.c(), pathText, C.size_t(len(path)), &failure)
 	runtime.KeepAlive(array)
 	if status < 0 {
 		return taken(status, failure)

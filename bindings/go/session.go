@@ -93,11 +93,24 @@ type Prompt struct {
 
 // Chat lets the model answer a chat.
 func (s *Session) Chat(ctx context.Context, messages []Message, options *Options) (*Generation, error) {
+	if len(messages) == 0 {
+		return nil, invalid("Chat: there is no message")
+	}
 	return s.Submit(ctx, Prompt{Messages: messages}, options)
 }
 
 // Submit queues a request and returns at once. The context's end cancels the generation, for as long as it runs.
 func (s *Session) Submit(ctx context.Context, prompt Prompt, options *Options) (*Generation, error) {
+	defer runtime.KeepAlive(s)
+	return submit(ctx, &prompt, options, func(request *C.mlxrocm_request, handle **C.mlxrocm_generation, failure **C.mlxrocm_error) C.mlxrocm_status {
+		return C.mlxrocm_session_submit((*C.mlxrocm_session)(s.get()), request, handle, failure)
+	})
+}
+
+func submit(
+	ctx context.Context, prompt *Prompt, options *Options,
+	call func(request *C.mlxrocm_request, handle **C.mlxrocm_generation, failure **C.mlxrocm_error) C.mlxrocm_status,
+) (*Generation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -106,14 +119,10 @@ func (s *Session) Submit(ctx context.Context, prompt Prompt, options *Options) (
 	}
 	var memory arena
 	defer memory.release()
-	request, err := memory.request(prompt, options)
-	if err != nil {
-		return nil, err
-	}
+	request := memory.request(prompt, options)
 	var handle *C.mlxrocm_generation
 	var failure *C.mlxrocm_error
-	defer runtime.KeepAlive(s)
-	if status := C.mlxrocm_session_submit((*C.mlxrocm_session)(s.get()), request, &handle, &failure); status < 0 {
+	if status := call(request, &handle, &failure); status < 0 {
 		return nil, taken(status, failure)
 	}
 	free := func(p unsafe.Pointer) { C.mlxrocm_generation_free((*C.mlxrocm_generation)(p)) }
@@ -143,7 +152,8 @@ func cancel(generation *object) error {
 	return nil
 }
 
-func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
+// request is one without a prompt where that is nil.
+func (a *arena) request(prompt *Prompt, o *Options) *C.mlxrocm_request {
 	r := (*C.mlxrocm_request)(a.bytes(unsafe.Sizeof(C.mlxrocm_request{})))
 	r.struct_size = C.uint32_t(unsafe.Sizeof(*r))
 	r.max_tokens, r.top_k = C.uint32_t(o.MaxTokens), C.uint32_t(o.TopK)
@@ -154,25 +164,10 @@ func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
 	if o.IgnoreEOS {
 		r.flags = C.MLXROCM_REQUEST_IGNORE_EOS
 	}
-	var err error
-	if prompt.Text != "" || (len(prompt.Tokens) == 0 && len(prompt.Messages) == 0 && prompt.ChatJSON == "") {
-		if r.text, err = a.text(prompt.Text, "the prompt"); err != nil {
-			return nil, err
-		}
+	if prompt != nil {
+		a.prompt(r, prompt)
 	}
-	r.tokens, r.token_count = a.tokens(prompt.Tokens), C.size_t(len(prompt.Tokens))
-	if r.messages, err = a.messages(prompt.Messages); err != nil {
-		return nil, err
-	}
-	r.message_count = C.size_t(len(prompt.Messages))
-	if prompt.ChatJSON != "" {
-		if r.chat_json, err = a.text(prompt.ChatJSON, "the chat"); err != nil {
-			return nil, err
-		}
-	}
-	if r.stop, err = a.texts(o.Stop, "a stop string"); err != nil {
-		return nil, err
-	}
+	r.stop, r.stop_lengths = a.texts(o.Stop)
 	r.stop_count = C.size_t(len(o.Stop))
 	r.stop_tokens, r.stop_token_count = a.tokens(o.StopTokens), C.size_t(len(o.StopTokens))
 	var tokens []Token
@@ -182,7 +177,18 @@ func (a *arena) request(prompt Prompt, o *Options) (*C.mlxrocm_request, error) {
 		tokens = append(tokens, token)
 	}
 	r.bias_tokens, r.bias_values, r.bias_count = a.tokens(tokens), values, C.size_t(len(tokens))
-	return r, nil
+	return r
+}
+
+func (a *arena) prompt(r *C.mlxrocm_request, prompt *Prompt) {
+	if prompt.Text != "" || (len(prompt.Tokens) == 0 && len(prompt.Messages) == 0 && prompt.ChatJSON == "") {
+		r.text, r.text_length = a.text(prompt.Text)
+	}
+	r.tokens, r.token_count = a.tokens(prompt.Tokens), C.size_t(len(prompt.Tokens))
+	r.messages, r.message_count = a.messages(prompt.Messages), C.size_t(len(prompt.Messages))
+	if prompt.ChatJSON != "" {
+		r.chat_json, r.chat_json_length = a.text(prompt.ChatJSON)
+	}
 }
 
 // Kinds of events.
@@ -342,23 +348,4 @@ func (s *Session) Batch(ctx context.Context, prompts []Prompt, options *Options)
 		}
 	}
 	return texts, nil
-}
-
-// Logits gives a row of vocabulary size for each token: row i is about the token that follows the first i + 1.
-func (s *Session) Logits(tokens []Token) ([]float32, error) {
-	list := append(append([]Token{}, tokens...), 0)
-	pointer := (*C.uint32_t)(unsafe.Pointer(&list[0]))
-	handle := (*C.mlxrocm_session)(s.get())
-	defer runtime.KeepAlive(s)
-	var needed C.size_t
-	var failure *C.mlxrocm_error
-	if status := C.mlxrocm_session_logits(handle, pointer, C.size_t(len(tokens)), nil, 0, &needed, &failure); status < 0 {
-		return nil, taken(status, failure)
-	}
-	logits := make([]float32, int(needed)+1)
-	place := (*C.float)(unsafe.Pointer(&logits[0]))
-	if status := C.mlxrocm_session_logits(handle, pointer, C.size_t(len(tokens)), place, needed, &needed, &failure); status < 0 {
-		return nil, taken(status, failure)
-	}
-	return logits[:needed], nil
 }

@@ -29,6 +29,11 @@ const byTyped = new Map(table.filter((row) => !['bool', 'complex64'].includes(ro
 byTyped.set(Uint8ClampedArray, byName.get('uint8'));
 byTyped.set(Buffer, byName.get('uint8'));
 
+// What an operation takes for the dtype that it finds itself.
+export function dtypeOrNone(name) {
+  return name == null ? -1 : dtypeNumber(name);
+}
+
 export function dtypeNumber(name) {
   const row = byName.get(name);
   if (!row) throw new TypeError(`a dtype is one of ${[...byName.keys()].join(', ')}, not ${String(name)}`);

@@ -246,13 +246,13 @@ export function zeros(shape: number | number[], dtype?: Dtype): NDArray;
 export function ones(shape: number | number[], dtype?: Dtype): NDArray;
 
 /** Zeros of the shape of an array, on its device. */
-export function zerosLike(x: ArrayLike, dtypeOrNone?: number): NDArray;
+export function zerosLike(x: ArrayLike, dtype?: Dtype | null): NDArray;
 
 /** Ones of the shape of an array, on its device. */
-export function onesLike(x: ArrayLike, dtypeOrNone?: number): NDArray;
+export function onesLike(x: ArrayLike, dtype?: Dtype | null): NDArray;
 
 /** The value, broadcast to the shape of an array, on its device. */
-export function fullLike(x: ArrayLike, value: ArrayLike, dtypeOrNone?: number): NDArray;
+export function fullLike(x: ArrayLike, value: ArrayLike, dtype?: Dtype | null): NDArray;
 
 /** A scalar. */
 export function number(value: number, dtype?: Dtype): NDArray;
@@ -543,7 +543,7 @@ export function quantize(w: ArrayLike, groupSize?: number, bits?: number): [NDAr
 export function quantizeFloat(w: ArrayLike, mode: string, globalScale?: ArrayLike | null): [NDArray, NDArray];
 
 /** The numbers of codes. */
-export function dequantize(w: ArrayLike, scales: ArrayLike, dtypeOrNone: number, biases?: ArrayLike | null, groupSize?: number, bits?: number, mode?: string, globalScale?: ArrayLike | null): NDArray;
+export function dequantize(w: ArrayLike, scales: ArrayLike, biases?: ArrayLike | null, groupSize?: number, bits?: number, mode?: string, globalScale?: ArrayLike | null, dtype?: Dtype | null): NDArray;
 
 /** Product with a quantized matrix. */
 export function quantizedMatmul(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases?: ArrayLike | null, transpose?: boolean, groupSize?: number, bits?: number, mode?: string): NDArray;

@@ -1,7 +1,7 @@
 // Made by bindings/generate.py from include/mlxrocm.json. Do not edit.
 
 import {
-  axisOrNone, dtypeNumber, ints, list, many, NDArray, one, text, toArray, tuple,
+  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, text, toArray, tuple,
 } from './array.js';
 import { constants } from './interface.js';
 
@@ -411,18 +411,18 @@ export function ones(shape, dtype = 'float32') {
 }
 
 /** Zeros of the shape of an array, on its device. */
-export function zerosLike(x, dtypeOrNone = -1) {
-  return one('mlxrocm_array_zeros_like', toArray(x), dtypeOrNone);
+export function zerosLike(x, dtype = null) {
+  return one('mlxrocm_array_zeros_like', toArray(x), dtypeOrNone(dtype));
 }
 
 /** Ones of the shape of an array, on its device. */
-export function onesLike(x, dtypeOrNone = -1) {
-  return one('mlxrocm_array_ones_like', toArray(x), dtypeOrNone);
+export function onesLike(x, dtype = null) {
+  return one('mlxrocm_array_ones_like', toArray(x), dtypeOrNone(dtype));
 }
 
 /** The value, broadcast to the shape of an array, on its device. */
-export function fullLike(x, value, dtypeOrNone = -1) {
-  return one('mlxrocm_array_full_like', toArray(x, value), toArray(value, x), dtypeOrNone);
+export function fullLike(x, value, dtype = null) {
+  return one('mlxrocm_array_full_like', toArray(x, value), toArray(value, x), dtypeOrNone(dtype));
 }
 
 /** A scalar. */
@@ -906,8 +906,8 @@ export function quantizeFloat(w, mode, globalScale = null) {
 }
 
 /** The numbers of codes. */
-export function dequantize(w, scales, dtypeOrNone, biases = null, groupSize = 0, bits = 0, mode = 'affine', globalScale = null) {
-  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, text(mode), constants.NUL, toArray(globalScale, w, scales, biases), dtypeOrNone);
+export function dequantize(w, scales, biases = null, groupSize = 0, bits = 0, mode = 'affine', globalScale = null, dtype = null) {
+  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, text(mode), constants.NUL, toArray(globalScale, w, scales, biases), dtypeOrNone(dtype));
 }
 
 /** Product with a quantized matrix. */

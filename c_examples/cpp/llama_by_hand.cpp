@@ -85,7 +85,7 @@ class Llama {
         const auto rows = [&](const char *name) { return ops::take(part(name), tokens, 0); };
         const Array w = part("token_embd.weight"), scales = part("token_embd.scales");
         if (!scales) return ops::astype(rows("token_embd.weight"), mlxrocm::DType::float32);
-        return ops::astype(ops::dequantize(rows("token_embd.weight"), rows("token_embd.scales"), -1,
+        return ops::astype(ops::dequantize(rows("token_embd.weight"), rows("token_embd.scales"),
                                            rows("token_embd.biases"), 32, bits(w, scales)),
                            mlxrocm::DType::float32);
     }

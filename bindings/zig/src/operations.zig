@@ -657,26 +657,26 @@ pub fn ones(shape_: []const i64, dtype_: DType) Error!Array {
 }
 
 /// Zeros of the shape of an array, on its device.
-pub fn zerosLike(x_: Array, dtype_or_none_: i64) Error!Array {
+pub fn zerosLike(x_: Array, dtype_: ?DType) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_zeros_like(x_.handle, dtype_or_none_, &result, &failure), failure);
+    try check(c.mlxrocm_array_zeros_like(x_.handle, if (dtype_) |given| @as(i64, @intFromEnum(given)) else -1, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// Ones of the shape of an array, on its device.
-pub fn onesLike(x_: Array, dtype_or_none_: i64) Error!Array {
+pub fn onesLike(x_: Array, dtype_: ?DType) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_ones_like(x_.handle, dtype_or_none_, &result, &failure), failure);
+    try check(c.mlxrocm_array_ones_like(x_.handle, if (dtype_) |given| @as(i64, @intFromEnum(given)) else -1, &result, &failure), failure);
     return .{ .handle = result };
 }
 
 /// The value, broadcast to the shape of an array, on its device.
-pub fn fullLike(x_: Array, value_: Array, dtype_or_none_: i64) Error!Array {
+pub fn fullLike(x_: Array, value_: Array, dtype_: ?DType) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_full_like(x_.handle, value_.handle, dtype_or_none_, &result, &failure), failure);
+    try check(c.mlxrocm_array_full_like(x_.handle, value_.handle, if (dtype_) |given| @as(i64, @intFromEnum(given)) else -1, &result, &failure), failure);
     return .{ .handle = result };
 }
 
@@ -1449,10 +1449,10 @@ pub fn quantizeFloat(w_: Array, mode_: []const u8, global_scale_: ?Array) Error!
 }
 
 /// The numbers of codes.
-pub fn dequantize(w_: Array, scales_: Array, biases_: ?Array, group_size_: i64, bits_: i64, mode_: []const u8, global_scale_: ?Array, dtype_or_none_: i64) Error!Array {
+pub fn dequantize(w_: Array, scales_: Array, biases_: ?Array, group_size_: i64, bits_: i64, mode_: []const u8, global_scale_: ?Array, dtype_: ?DType) Error!Array {
     var result: ?*c.mlxrocm_array = null;
     var failure: ?*c.mlxrocm_error = null;
-    try check(c.mlxrocm_array_dequantize(w_.handle, scales_.handle, if (biases_) |given| given.handle else null, group_size_, bits_, mode_.ptr, mode_.len, if (global_scale_) |given| given.handle else null, dtype_or_none_, &result, &failure), failure);
+    try check(c.mlxrocm_array_dequantize(w_.handle, scales_.handle, if (biases_) |given| given.handle else null, group_size_, bits_, mode_.ptr, mode_.len, if (global_scale_) |given| given.handle else null, if (dtype_) |given| @as(i64, @intFromEnum(given)) else -1, &result, &failure), failure);
     return .{ .handle = result };
 }
 

@@ -238,8 +238,7 @@ def dequantize(w: array, scales: array, biases: array | None = None, group_size:
                bits: int | None = None, mode: str = "affine", global_scale: array | None = None,
                dtype: Dtype | None = None) -> array:  # fmt: skip
     """The numbers of codes; None: the mode's own sizes, the scales' dtype."""
-    number = -1 if dtype is None else dtype.number
-    return _o.dequantize(w, scales, number, biases, group_size or 0, bits or 0, mode, global_scale)
+    return _o.dequantize(w, scales, biases, group_size or 0, bits or 0, mode, global_scale, dtype)
 
 
 def gather_mm(a: ArrayLike, b: ArrayLike, lhs_indices: array | None = None, rhs_indices: array | None = None, *,

@@ -420,19 +420,19 @@ def ones(shape: int | Sequence[int], dtype: Dtype = FLOAT32) -> array:
     return _one("mlxrocm_array_ones", *_ints(shape), _dtype(dtype))
 
 
-def zeros_like(x: ArrayLike, dtype_or_none: int = -1) -> array:
+def zeros_like(x: ArrayLike, dtype: Dtype | None = None) -> array:
     """Zeros of the shape of an array, on its device."""
-    return _one("mlxrocm_array_zeros_like", _array(x), dtype_or_none)
+    return _one("mlxrocm_array_zeros_like", _array(x), -1 if dtype is None else _dtype(dtype))
 
 
-def ones_like(x: ArrayLike, dtype_or_none: int = -1) -> array:
+def ones_like(x: ArrayLike, dtype: Dtype | None = None) -> array:
     """Ones of the shape of an array, on its device."""
-    return _one("mlxrocm_array_ones_like", _array(x), dtype_or_none)
+    return _one("mlxrocm_array_ones_like", _array(x), -1 if dtype is None else _dtype(dtype))
 
 
-def full_like(x: ArrayLike, value: ArrayLike, dtype_or_none: int = -1) -> array:
+def full_like(x: ArrayLike, value: ArrayLike, dtype: Dtype | None = None) -> array:
     """The value, broadcast to the shape of an array, on its device."""
-    return _one("mlxrocm_array_full_like", _array(x, value), _array(value, x), dtype_or_none)
+    return _one("mlxrocm_array_full_like", _array(x, value), _array(value, x), -1 if dtype is None else _dtype(dtype))
 
 
 def number(value: float, dtype: Dtype = FLOAT32) -> array:
@@ -915,9 +915,9 @@ def quantize_float(w: ArrayLike, mode: str, global_scale: ArrayLike | None = Non
     return _tuple(2, "mlxrocm_array_quantize_float", _array(w, global_scale), _text(mode), NUL, _array(global_scale, w))
 
 
-def dequantize(w: ArrayLike, scales: ArrayLike, dtype_or_none: int, biases: ArrayLike | None = None, group_size: int = 0, bits: int = 0, mode: str = "affine", global_scale: ArrayLike | None = None) -> array:
+def dequantize(w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, group_size: int = 0, bits: int = 0, mode: str = "affine", global_scale: ArrayLike | None = None, dtype: Dtype | None = None) -> array:
     """The numbers of codes."""
-    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, _text(mode), NUL, _array(global_scale, w, scales, biases), dtype_or_none)
+    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, _text(mode), NUL, _array(global_scale, w, scales, biases), -1 if dtype is None else _dtype(dtype))
 
 
 def quantized_matmul(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, transpose: bool = True, group_size: int = 0, bits: int = 0, mode: str = "affine") -> array:

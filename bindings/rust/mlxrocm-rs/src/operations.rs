@@ -628,26 +628,32 @@ impl Array {
     }
 
     /// Zeros of the shape of an array, on its device.
-    pub fn zeros_like(&self, dtype_or_none: i64) -> Result<Array> {
+    ///
+    /// `None`: dtype: that of the array.
+    pub fn zeros_like(&self, dtype: Option<DType>) -> Result<Array> {
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_zeros_like(self.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_zeros_like(self.as_ptr(), dtype.map_or(-1, |dtype| dtype as i64), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
     /// Ones of the shape of an array, on its device.
-    pub fn ones_like(&self, dtype_or_none: i64) -> Result<Array> {
+    ///
+    /// `None`: dtype: that of the array.
+    pub fn ones_like(&self, dtype: Option<DType>) -> Result<Array> {
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_ones_like(self.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_ones_like(self.as_ptr(), dtype.map_or(-1, |dtype| dtype as i64), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
     /// The value, broadcast to the shape of an array, on its device.
-    pub fn full_like(&self, value: &Array, dtype_or_none: i64) -> Result<Array> {
+    ///
+    /// `None`: dtype: that of the array.
+    pub fn full_like(&self, value: &Array, dtype: Option<DType>) -> Result<Array> {
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_full_like(self.as_ptr(), value.as_ptr(), dtype_or_none, &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_full_like(self.as_ptr(), value.as_ptr(), dtype.map_or(-1, |dtype| dtype as i64), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
@@ -1421,11 +1427,11 @@ impl Array {
 
     /// The numbers of codes.
     ///
-    /// `None`: biases: none; global_scale: none.
-    pub fn dequantize(&self, scales: &Array, biases: Option<&Array>, group_size: i64, bits: i64, mode: &str, global_scale: Option<&Array>, dtype_or_none: i64) -> Result<Array> {
+    /// `None`: biases: none; global_scale: none; dtype: that of the scales, bfloat16 for floating modes.
+    pub fn dequantize(&self, scales: &Array, biases: Option<&Array>, group_size: i64, bits: i64, mode: &str, global_scale: Option<&Array>, dtype: Option<DType>) -> Result<Array> {
         let mut result_out = null_mut();
         // SAFETY: handles of live arrays, lists with their lengths, and places for the results.
-        call(|error| unsafe { sys::mlxrocm_array_dequantize(self.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), group_size, bits, mode.as_ptr().cast(), mode.len(), global_scale.map_or(null(), Array::as_ptr), dtype_or_none, &mut result_out, error) })?;
+        call(|error| unsafe { sys::mlxrocm_array_dequantize(self.as_ptr(), scales.as_ptr(), biases.map_or(null(), Array::as_ptr), group_size, bits, mode.as_ptr().cast(), mode.len(), global_scale.map_or(null(), Array::as_ptr), dtype.map_or(-1, |dtype| dtype as i64), &mut result_out, error) })?;
         Ok(Array::own(result_out))
     }
 
