@@ -2,7 +2,7 @@
 
 use crate::array::Element;
 use crate::device::Device;
-use crate::error::{Result, call, filled_text, handle, owned, text};
+use crate::error::{Result, call, field, filled_text, handle, owned};
 use mlxrocm_sys as sys;
 use std::marker::PhantomData;
 use std::mem::zeroed;
@@ -119,16 +119,15 @@ impl Module {
     /// Compiles a source in HIP's language, `extern "C"`, with the compiler's options; `name` is what messages call it.
     /// If it does not compile, the error's details are the compiler's log.
     pub fn compile(device: &Device, name: &str, source: &str, flags: &[&str]) -> Result<Module> {
-        let name = text(name, "the name")?;
-        let flags = flags.iter().map(|flag| text(flag, "a flag")).collect::<Result<Vec<_>>>()?;
-        let borrowed: Vec<_> = flags.iter().map(|flag| flag.as_ptr()).collect();
+        let (name, name_length) = field(name);
+        let (flags, flag_lengths): (Vec<_>, Vec<_>) = flags.iter().map(|flag| field(flag)).unzip();
         let options = sys::mlxrocm_compile_options {
             struct_size: size_of::<sys::mlxrocm_compile_options>() as u32,
-            flag_count: borrowed.len() as u32,
-            flags: borrowed.as_ptr(),
-            name: name.as_ptr(),
-            // SAFETY: zero is a value of each field: numbers, and pointers that are null.
-            ..unsafe { zeroed() }
+            flag_count: flags.len() as u32,
+            flags: flags.as_ptr(),
+            flag_lengths: flag_lengths.as_ptr(),
+            name,
+            name_length,
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         ModuleHandle::make(|out, error| unsafe {

@@ -2,7 +2,7 @@
 
 use crate::enums::Status;
 use mlxrocm_sys as sys;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::ptr::null_mut;
 
@@ -70,10 +70,12 @@ pub(crate) fn owned(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// C cannot see what follows a NUL inside.
-pub(crate) fn text(text: &str, what: &str) -> Result<CString> {
-    CString::new(text)
-        .map_err(|_| Error::invalid(format!("{what} holds a NUL character, which C cannot pass on: take it out")))
+/// A text as structs have it: where it lies, and its bytes; 0 is up to a NUL there.
+pub(crate) fn field(text: &str) -> (*const c_char, usize) {
+    match text.len() {
+        0 => (c"".as_ptr(), 0),
+        bytes => (text.as_ptr().cast(), bytes),
+    }
 }
 
 /// A text that a function measures, then fills.

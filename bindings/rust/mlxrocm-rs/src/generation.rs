@@ -2,6 +2,7 @@
 
 use crate::enums::Status;
 use crate::error::{Error, Result, call, handle, owned};
+use crate::session::Request;
 use mlxrocm_sys as sys;
 use std::mem::zeroed;
 use std::slice;
@@ -97,6 +98,15 @@ impl Generation {
     /// Waits at most so long for the next event: `Ok(None)` if none came. After the end it is `None`.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Result<Option<Event>>> {
         self.take(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
+    }
+
+    /// Goes on after the tokens whose events were taken, beside this one; `request` has no prompt ([`Request::more`]).
+    pub fn fork(&self, request: &Request) -> Result<Generation> {
+        request.with(|c| {
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            let make = |out, error| unsafe { sys::mlxrocm_generation_fork(self.handle.get(), c, out, error) };
+            GenerationHandle::make(make).map(Generation::new)
+        })
     }
 
     /// Waits for the end: all text that is still to come.

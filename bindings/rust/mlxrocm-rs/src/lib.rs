@@ -23,6 +23,7 @@ pub mod engine;
 #[rustfmt::skip]
 mod enums;
 mod error;
+mod files;
 mod generation;
 mod log;
 mod model;
@@ -34,11 +35,12 @@ pub use array::{Array, Element, evaluate};
 pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
+pub use files::{Arrays, load_arrays, save_gguf, save_safetensors};
 pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
 pub use log::{LogLevel, set_log};
 pub use model::{Message, Model, ModelInfo, TensorInfo, Tokenizer, list_tensors};
 pub use operations::*;
-pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions};
+pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions, state_tokens};
 
 /// The library's version, like "0.1.0".
 pub fn version() -> String {

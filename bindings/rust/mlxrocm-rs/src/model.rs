@@ -1,10 +1,10 @@
 //! Models and tokenizers.
 
 use crate::device::Device;
-use crate::error::{Result, call, filled, filled_text, handle, owned, text};
+use crate::error::{Result, call, field, filled, filled_text, handle, owned};
 use mlxrocm_sys as sys;
 use std::any::Any;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::mem::zeroed;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -141,11 +141,11 @@ impl Model {
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let make = |out, error| unsafe { sys::mlxrocm_model_get_chat_template(self.0.get(), out, error) };
         let template = TemplateHandle::make(make)?;
-        let messages = Messages::new(messages)?;
+        let messages = borrowed(messages);
         let flags = sys::MLXROCM_RENDER_GENERATION_PROMPT;
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         filled_text(|text, capacity, needed, error| unsafe {
-            let (list, count) = (messages.list.as_ptr(), messages.list.len());
+            let (list, count) = (messages.as_ptr(), messages.len());
             let (template, extra) = (template.get(), null());
             sys::mlxrocm_chat_template_render(template, list, count, flags, extra, 0, text, capacity, needed, error)
         })
@@ -261,26 +261,11 @@ impl Message {
     }
 }
 
-/// Messages as C has them, and the strings that these borrow from.
-pub(crate) struct Messages {
-    pub(crate) list: Vec<sys::mlxrocm_message>,
-    _texts: Vec<CString>,
-}
-
-impl Messages {
-    pub(crate) fn new(messages: &[Message]) -> Result<Messages> {
-        let (mut list, mut texts) = (Vec::new(), Vec::new());
-        for message in messages {
-            let (role, content) = (text(&message.role, "a role")?, text(&message.content, "a message")?);
-            // A CString's bytes stay where they are when it moves.
-            list.push(sys::mlxrocm_message {
-                role: role.as_ptr(),
-                role_length: role.count_bytes(),
-                content: content.as_ptr(),
-                content_length: content.count_bytes(),
-            });
-            texts.extend([role, content]);
-        }
-        Ok(Messages { list, _texts: texts })
-    }
+/// Messages as C has them: they borrow from the list.
+pub(crate) fn borrowed(messages: &[Message]) -> Vec<sys::mlxrocm_message> {
+    let one = |message: &Message| {
+        let ((role, role_length), (content, content_length)) = (field(&message.role), field(&message.content));
+        sys::mlxrocm_message { role, role_length, content, content_length }
+    };
+    messages.iter().map(one).collect()
 }

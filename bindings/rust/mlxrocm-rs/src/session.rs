@@ -1,12 +1,12 @@
 //! Sessions and requests.
 
-use crate::error::{Result, call, handle, text};
+use crate::error::{Result, call, field, handle};
 use crate::generation::{Generation, GenerationHandle};
-use crate::model::{Message, Messages, Model};
+use crate::model::{Message, Model, borrowed};
 use mlxrocm_sys as sys;
-use std::ffi::CString;
 use std::mem::zeroed;
-use std::ptr::null_mut;
+use std::path::Path;
+use std::ptr::{null, null_mut};
 
 handle!(SessionHandle, mlxrocm_session, mlxrocm_session_free);
 
@@ -115,25 +115,11 @@ impl Session {
 
     /// Queues a request and returns at once.
     pub fn submit(&self, request: &Request) -> Result<Generation> {
-        let messages = Messages::new(&request.messages)?;
-        let prompt = request.text.as_deref().map(|prompt| text(prompt, "the prompt")).transpose()?;
-        let chat_json = request.chat_json.as_deref().map(|chat| text(chat, "the chat")).transpose()?;
-        let stop = request.stop.iter().map(|stop| crate::error::text(stop, "a stop string"));
-        let stop: Vec<CString> = stop.collect::<Result<_>>()?;
-        let stop_list: Vec<_> = stop.iter().map(|stop| stop.as_ptr()).collect();
-        let (bias_tokens, bias_values): (Vec<u32>, Vec<f32>) = request.bias.iter().copied().unzip();
-        let mut c = request.numbers;
-        c.struct_size = size_of_val(&c) as u32;
-        (c.tokens, c.token_count) = (request.tokens.as_ptr(), request.tokens.len());
-        c.text = prompt.as_ref().map_or(std::ptr::null(), |prompt| prompt.as_ptr());
-        c.chat_json = chat_json.as_ref().map_or(std::ptr::null(), |chat| chat.as_ptr());
-        (c.messages, c.message_count) = (messages.list.as_ptr(), messages.list.len());
-        (c.stop, c.stop_count) = (stop_list.as_ptr(), stop_list.len());
-        (c.stop_tokens, c.stop_token_count) = (request.stop_tokens.as_ptr(), request.stop_tokens.len());
-        (c.bias_tokens, c.bias_values, c.bias_count) = (bias_tokens.as_ptr(), bias_values.as_ptr(), bias_tokens.len());
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        let make = |out, error| unsafe { sys::mlxrocm_session_submit(self.0.get(), &c, out, error) };
-        GenerationHandle::make(make).map(Generation::new)
+        request.with(|c| {
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            let make = |out, error| unsafe { sys::mlxrocm_session_submit(self.0.get(), c, out, error) };
+            GenerationHandle::make(make).map(Generation::new)
+        })
     }
 
     /// Runs all requests at once and waits: their texts in order. If one fails, the others are cancelled.
@@ -152,11 +138,11 @@ impl Session {
                 Pooling::Cls => sys::MLXROCM_POOLING_CLS,
                 Pooling::Last => sys::MLXROCM_POOLING_LAST,
             },
-            positions: std::ptr::null(),
+            positions: null(),
             position_count: 0,
             flags: u64::from(normalize) * sys::MLXROCM_EMBED_NORMALIZE,
         };
-        self.rows(|out, capacity, needed, error| {
+        rows(|out, capacity, needed, error| {
             let (list, count) = (tokens.as_ptr(), tokens.len());
             // SAFETY: live handles, and pointers with the lengths of what they point to.
             unsafe { sys::mlxrocm_session_embed(self.0.get(), list, count, &options, out, capacity, needed, error) }
@@ -165,24 +151,78 @@ impl Session {
 
     /// Raw logits, a row for each token: row i is about the token that follows the first i + 1.
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>> {
-        self.rows(|logits, capacity, needed, error| {
+        rows(|logits, capacity, needed, error| {
             let (list, count) = (tokens.as_ptr(), tokens.len());
             // SAFETY: live handles, and pointers with the lengths of what they point to.
             unsafe { sys::mlxrocm_session_logits(self.0.get(), list, count, logits, capacity, needed, error) }
         })
     }
 
-    /// Numbers that a function measures, then fills.
-    fn rows(
-        &self,
-        run: impl Fn(*mut f32, usize, *mut usize, *mut *mut sys::mlxrocm_error) -> sys::mlxrocm_status,
-    ) -> Result<Vec<f32>> {
-        let mut needed = 0;
-        call(|error| run(null_mut(), 0, &mut needed, error))?;
-        let mut numbers = vec![0.0; needed];
-        call(|error| run(numbers.as_mut_ptr(), numbers.len(), &mut needed, error))?;
-        Ok(numbers)
+    /// The rows of some positions, which rise; of none: the last token's.
+    pub fn logits_at(&self, tokens: &[u32], positions: &[u32]) -> Result<Vec<f32>> {
+        rows(|logits, capacity, needed, error| {
+            let (list, count, at, places) = (tokens.as_ptr(), tokens.len(), positions.as_ptr(), positions.len());
+            let handle = self.0.get();
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            unsafe { sys::mlxrocm_session_logits_at(handle, list, count, at, places, logits, capacity, needed, error) }
+        })
     }
+
+    /// What was computed of these tokens, to go on after them in another session of the model.
+    pub fn save_state(&self, tokens: &[u32]) -> Result<Vec<u8>> {
+        rows(|state, capacity, needed, error| {
+            let (list, count) = (tokens.as_ptr(), tokens.len());
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            unsafe { sys::mlxrocm_session_save_state(self.0.get(), list, count, state, capacity, needed, error) }
+        })
+    }
+
+    /// The same to a file, which is there whole or not at all.
+    pub fn save_state_file(&self, tokens: &[u32], path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref().as_os_str().as_encoded_bytes();
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let save = |error| unsafe {
+            let (list, count) = (tokens.as_ptr(), tokens.len());
+            sys::mlxrocm_session_save_state_file(self.0.get(), list, count, path.as_ptr().cast(), path.len(), error)
+        };
+        call(save).map(drop)
+    }
+
+    /// Keeps a state for prompts that begin with its tokens.
+    pub fn load_state(&self, state: &[u8]) -> Result<()> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let load = |error| unsafe { sys::mlxrocm_session_load_state(self.0.get(), state.as_ptr(), state.len(), error) };
+        call(load).map(drop)
+    }
+
+    /// The same from a file.
+    pub fn load_state_file(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref().as_os_str().as_encoded_bytes();
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let load = |error| unsafe {
+            sys::mlxrocm_session_load_state_file(self.0.get(), path.as_ptr().cast(), path.len(), error)
+        };
+        call(load).map(drop)
+    }
+}
+
+/// The tokens of a saved state.
+pub fn state_tokens(state: &[u8]) -> Result<Vec<u32>> {
+    rows(|tokens, capacity, needed, error| {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        unsafe { sys::mlxrocm_state_get_tokens(state.as_ptr(), state.len(), tokens, capacity, needed, error) }
+    })
+}
+
+/// Numbers that a function measures, then fills.
+fn rows<T: Copy + Default>(
+    run: impl Fn(*mut T, usize, *mut usize, *mut *mut sys::mlxrocm_error) -> sys::mlxrocm_status,
+) -> Result<Vec<T>> {
+    let mut needed = 0;
+    call(|error| run(null_mut(), 0, &mut needed, error))?;
+    let mut numbers = vec![T::default(); needed];
+    call(|error| run(numbers.as_mut_ptr(), numbers.len(), &mut needed, error))?;
+    Ok(numbers)
 }
 
 /// A prompt and how to continue it. The usual way is greedy, until the model stops.
@@ -217,12 +257,34 @@ macro_rules! setters {
 }
 
 impl Request {
+    /// Calls `run` with the request as C has it, which borrows from this one.
+    pub(crate) fn with<T>(&self, run: impl FnOnce(&sys::mlxrocm_request) -> T) -> T {
+        let messages = borrowed(&self.messages);
+        let (stop, stop_lengths): (Vec<_>, Vec<_>) = self.stop.iter().map(|stop| field(stop)).unzip();
+        let (bias_tokens, bias_values): (Vec<u32>, Vec<f32>) = self.bias.iter().copied().unzip();
+        let mut c = self.numbers;
+        c.struct_size = size_of_val(&c) as u32;
+        (c.tokens, c.token_count) = (self.tokens.as_ptr(), self.tokens.len());
+        (c.text, c.text_length) = self.text.as_deref().map_or((null(), 0), field);
+        (c.chat_json, c.chat_json_length) = self.chat_json.as_deref().map_or((null(), 0), field);
+        (c.messages, c.message_count) = (messages.as_ptr(), messages.len());
+        (c.stop, c.stop_lengths, c.stop_count) = (stop.as_ptr(), stop_lengths.as_ptr(), stop.len());
+        (c.stop_tokens, c.stop_token_count) = (self.stop_tokens.as_ptr(), self.stop_tokens.len());
+        (c.bias_tokens, c.bias_values, c.bias_count) = (bias_tokens.as_ptr(), bias_values.as_ptr(), bias_tokens.len());
+        run(&c)
+    }
+
     fn empty() -> Request {
         // Zero is each field's default.
         // SAFETY: zero is a value of each field: numbers, and pointers that are null.
         let numbers = unsafe { zeroed() };
         let (tokens, messages, stop, stop_tokens, bias) = Default::default();
         Request { numbers, tokens, text: None, messages, chat_json: None, stop, stop_tokens, bias }
+    }
+
+    /// Without a prompt: how a fork goes on.
+    pub fn more() -> Request {
+        Request::empty()
     }
 
     /// A chat that the model answers.

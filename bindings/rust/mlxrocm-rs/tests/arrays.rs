@@ -1,7 +1,8 @@
 //! Arrays against plain loops.
 
 use mlxrocm_rs::{
-    Array, DType, Device, Element, Status, arange, concatenate, evaluate, random_key, random_uniform, zeros,
+    Array, DType, Device, Element, Status, arange, concatenate, evaluate, load_arrays, random_key, random_uniform,
+    save_gguf, save_safetensors, zeros,
 };
 use std::fmt::Debug;
 use std::thread;
@@ -123,6 +124,37 @@ fn mistakes_are_errors() {
     assert!(x.linalg_norm_matrix("a\0b", None, false).is_err());
     assert!(zeros(&[-1], DType::Int8).is_err());
     assert!(thread::spawn(move || drop(&x + &y)).join().is_err(), "the operator did not panic");
+}
+
+#[test]
+fn dtypes_that_an_operation_finds() {
+    let x = Array::new(&[0.5f32; 64], &[1, 64]).unwrap();
+    assert_eq!(x.zeros_like(None).unwrap().dtype(), DType::Float32);
+    assert_eq!(x.ones_like(Some(DType::Int8)).unwrap().dtype(), DType::Int8);
+    let (codes, scales, biases) = x.quantize(64, 4).unwrap();
+    let numbers = codes.dequantize(&scales, Some(&biases), 64, 4, "affine", None, Some(DType::Float16)).unwrap();
+    assert_eq!(numbers.dtype(), DType::Float16);
+}
+
+#[test]
+fn files() {
+    let x = Array::new(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).unwrap();
+    let y = x.astype(DType::Int32).unwrap();
+    let folder = std::env::temp_dir().join(format!("mlxrocm-rs-{}-files", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let (arrays, metadata) = ([("x", &x), ("y", &y)], [("format", "mlx"), ("empty", "")]);
+    let (tensors, gguf) = (folder.join("a.safetensors"), folder.join("a.gguf"));
+    save_safetensors(&tensors, arrays, metadata).unwrap();
+    save_gguf(&gguf, arrays, metadata).unwrap();
+    for path in [&tensors, &gguf] {
+        let all = load_arrays(path).unwrap();
+        assert_eq!(all.arrays.keys().collect::<Vec<_>>(), ["x", "y"]);
+        assert_eq!(all.arrays["y"].to_vec::<i32>().unwrap(), [1, 2, 3, 4, 5, 6]);
+        assert_eq!((all.arrays["x"].shape(), &*all.metadata["format"]), (vec![2, 3], "mlx"));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(load_arrays(&tensors).unwrap_err().status, Status::Io);
+    assert_eq!(save_gguf("", arrays, metadata).unwrap_err().status, Status::InvalidArgument);
 }
 
 #[test]

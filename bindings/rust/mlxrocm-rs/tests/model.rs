@@ -2,7 +2,7 @@
 
 use mlxrocm_rs::{
     Device, Event, FinishReason, Finished, Generation, LogLevel, Message, Model, Pooling, Request, Session,
-    SessionOptions, Status, Token, list_tensors, set_log,
+    SessionOptions, Status, Token, list_tensors, set_log, state_tokens,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -204,10 +204,72 @@ fn errors() {
     let refused = |request: Request| session().submit(&request).err().unwrap().status;
     assert_eq!(refused(Request::tokens(&[1; 600])), Status::ContextFull);
     assert_eq!(refused(Request::tokens(&[])), Status::InvalidArgument);
-    assert_eq!(refused(Request::text("a\0b")), Status::InvalidArgument);
+    assert_eq!(Model::load("a\0b").err().unwrap().status, Status::InvalidArgument);
+    assert_eq!(Model::load("").err().unwrap().message, "path is empty: no file is called so");
+    // Refused before there is memory for it.
+    assert_eq!(session().logits(&[1; 600]).unwrap_err().status, Status::ContextFull);
+    assert_eq!(session().logits(&[]).unwrap_err().status, Status::InvalidArgument);
     assert_eq!(refused(Request::text("a").temperature(f32::NAN)), Status::InvalidArgument);
     assert_eq!(refused(Request::chat(&[])), Status::InvalidArgument);
     assert_eq!(Device::open(Device::count().unwrap()).err().unwrap().status, Status::NoDevice);
+}
+
+#[test]
+fn texts_may_hold_nuls() {
+    let prompt = "One two\0 three four";
+    let tokens = model().tokenizer().unwrap().encode(prompt, true, false).unwrap();
+    let request = Request::text(prompt).max_tokens(1).stop("never\0ever").stop("");
+    assert_eq!(all(session().submit(&request).unwrap()).1.prompt_tokens, tokens.len() as u64);
+    assert!(!run(&Request::chat(&[Message::user("a\0b")]).max_tokens(2)).is_empty());
+}
+
+#[test]
+fn states() {
+    let text = "The quick brown fox jumps over the lazy dog. ".repeat(9);
+    let tokens = model().tokenizer().unwrap().encode(&text, false, false).unwrap();
+    let request = Request::tokens(&tokens).max_tokens(6).logprobs(1);
+    let (expected, _) = all(session().submit(&request).unwrap());
+    let state = session().save_state(&tokens).unwrap();
+    assert_eq!(state_tokens(&state).unwrap(), tokens);
+    let file = std::env::temp_dir().join(format!("mlxrocm-rs-{}.state", std::process::id()));
+    session().save_state_file(&tokens, &file).unwrap();
+    for from_file in [false, true] {
+        let options = SessionOptions { context: 512, ..Default::default() };
+        let other = Session::with_options(model(), options).unwrap();
+        if from_file { other.load_state_file(&file) } else { other.load_state(&state) }.unwrap();
+        let (found, end) = all(other.submit(&request).unwrap());
+        assert_eq!(found, expected);
+        assert!(end.cached_tokens >= 32, "{end:?}");
+        assert_eq!(other.load_state(&state[..state.len() / 2]).unwrap_err().status, Status::InvalidFile);
+        assert_eq!(other.load_state(&[]).unwrap_err().status, Status::InvalidFile);
+    }
+    std::fs::remove_file(&file).unwrap();
+    let gone = session().load_state_file(&file).unwrap_err();
+    assert!(gone.status == Status::Io && gone.message.ends_with("No such file or directory"), "{gone}");
+    assert_eq!(session().save_state(&[1; 600]).unwrap_err().status, Status::ContextFull);
+}
+
+#[test]
+fn forks_and_logits_of_positions() {
+    let whole = run(&Request::text("One two three").max_tokens(8));
+    let mut generation = session().submit(&Request::text("One two three").max_tokens(8)).unwrap();
+    let (mut begin, mut tokens) = (String::new(), 0);
+    while tokens < 3 {
+        let event = generation.next().unwrap().unwrap();
+        begin.push_str(event.text());
+        tokens += usize::from(matches!(event, Event::Token(_)));
+    }
+    let fork = generation.fork(&Request::more().max_tokens(5)).unwrap();
+    assert_eq!(begin.clone() + &fork.text().unwrap(), whole);
+    assert_eq!(generation.fork(&Request::text("a")).err().unwrap().status, Status::InvalidArgument);
+    assert_eq!(begin + &generation.text().unwrap(), whole);
+
+    let tokens = model().tokenizer().unwrap().encode("The capital of France is", false, false).unwrap();
+    let rows = session().logits(&tokens).unwrap();
+    let columns = model().info().unwrap().vocab_size;
+    let row = |at: usize| &rows[at * columns..][..columns];
+    assert_eq!(session().logits_at(&tokens, &[1, 3]).unwrap(), [row(1), row(3)].concat());
+    assert_eq!(session().logits_at(&tokens, &[]).unwrap(), row(tokens.len() - 1));
 }
 
 #[test]
