@@ -24,7 +24,9 @@
  * order, also while another thread is in a call on them.
  *
  * Structs that may grow begin with `struct_size`: set it to the sizeof of the struct, and all other
- * fields to what you want; zero is always the default. The usual way is an initialiser,
+ * fields to what you want; zero is always the default. A size of 0 is an error, as is any other that
+ * the struct never had; where a struct of options may be NULL, NULL is all defaults. The usual way is
+ * an initialiser,
  *     mlxrocm_request request = {.struct_size = sizeof request, .max_tokens = 100};
  * A program compiled with an older header works with a newer library, and the other way round as
  * long as it sets no field that the library does not know.
@@ -1499,7 +1501,7 @@ typedef struct mlxrocm_session_options {
    */
   uint32_t context;
   /**
-   * Requests that run at once, more wait for their turn; 0: 8.
+   * Requests that run at once, at most 1,024; more wait for their turn; 0: 8.
    */
   uint32_t max_requests;
   /**
@@ -1646,7 +1648,7 @@ typedef struct mlxrocm_request {
    */
   size_t message_count;
   /**
-   * Strings that end the generation and are not part of its text; UTF-8.
+   * Strings that end the generation and are not part of its text; UTF-8. Empty ones end nothing.
    */
   const char *const *stop;
   /**

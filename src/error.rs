@@ -12,7 +12,7 @@ pub enum Error {
     InvalidArgument(String),
     /// A pointer that must not be NULL is NULL.
     #[error("{0} must not be NULL")]
-    NullArgument(&'static str),
+    NullArgument(String),
     /// The handle was poisoned by an earlier internal error and can only be freed.
     #[error("{0}")]
     Poisoned(String),
@@ -69,6 +69,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// An error of the operating system about a file, without the number that `std` puts behind its text.
+    pub fn of_file(path: &std::path::Path, error: &std::io::Error) -> Error {
+        Error::Io(format!("{}: {}", path.display(), said(error)))
+    }
+
     /// The C status code. Numbers are stable: they are never reused.
     pub fn status(&self) -> i32 {
         match self {
@@ -97,5 +102,17 @@ impl Error {
             Error::Driver { code, .. } => *code,
             _ => 0,
         }
+    }
+}
+
+/// What the operating system says, without the number that `std` puts behind it.
+pub(crate) fn said(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let number = error
+        .raw_os_error()
+        .map(|code| format!(" (os error {code})"));
+    match number.and_then(|number| text.strip_suffix(&number).map(str::to_string)) {
+        Some(text) => text,
+        None => text,
     }
 }

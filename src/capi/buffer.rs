@@ -260,7 +260,7 @@ pub unsafe extern "C" fn mlxrocm_buffer_read(
             Memory::Pinned(buffer) => {
                 let from = BufferObject::host(buffer, offset, size)?;
                 if size > 0 && bytes.is_null() {
-                    return Err(Error::NullArgument("bytes"));
+                    return Err(Error::NullArgument("bytes".into()));
                 }
                 if size > 0 {
                     // SAFETY: the part is inside the buffer, the caller's bytes are not NULL and may

@@ -6,7 +6,7 @@ use super::handle::{self, Object};
 use super::model::{ModelObject, mlxrocm_model};
 use super::outputs::{Buffer, Output};
 use super::status::mlxrocm_status;
-use super::strings::{array, field_length, optional_utf8, text, utf8};
+use super::strings::{array, field_length, optional_utf8, renamed, text, utf8};
 use super::symbols::since_0_1;
 use super::tokenizer::check_flags;
 use crate::model::Model;
@@ -56,13 +56,18 @@ pub(super) unsafe fn read_messages(
     let messages = unsafe { array(messages, count, "messages") }?;
     messages
         .iter()
-        .map(|message| {
+        .enumerate()
+        .map(|(i, message)| {
+            let named =
+                |field: &str, error| renamed(error, field, format!("messages[{i}].{field}"));
             let length = field_length(message.role_length);
             // SAFETY: the caller promises the text.
-            let role = unsafe { utf8(message.role, length, "role of a message") }?;
+            let role = unsafe { utf8(message.role, length, "role") };
+            let role = role.map_err(|error| named("role", error))?;
             let length = field_length(message.content_length);
             // SAFETY: the caller promises the text.
-            let content = unsafe { text(message.content, length, "content of a message") }?;
+            let content = unsafe { text(message.content, length, "content") };
+            let content = content.map_err(|error| named("content", error))?;
             Ok(Message {
                 role: role.to_string(),
                 content: content.into_owned(),

@@ -79,7 +79,7 @@ unsafe fn read(options: *const mlxrocm_embed_options) -> Result<Embedding> {
     })
 }
 
-fn numbers(rows: usize, columns: usize) -> Result<usize> {
+pub(super) fn numbers(rows: usize, columns: usize) -> Result<usize> {
     rows.checked_mul(columns).ok_or_else(|| {
         Error::InvalidArgument(format!("{rows} rows have too many numbers to count"))
     })
@@ -127,6 +127,7 @@ pub unsafe extern "C" fn mlxrocm_session_logits_at(
         } else {
             positions
         };
+        object.session.check_count(count)?;
         buffer.reserve(numbers(positions.len(), object.model.info().vocab_size)?)?;
         if buffer.measures() {
             return Ok(());
@@ -169,6 +170,7 @@ pub unsafe extern "C" fn mlxrocm_session_embed(
         let how = unsafe { read(options) }?;
         // SAFETY: the caller's buffer, as documented.
         let buffer = unsafe { Buffer::new(embedding, capacity, needed, "embedding") }?;
+        object.session.check_count(count)?;
         buffer.reserve(numbers(how.rows(count), object.session.hidden_size()?)?)?;
         if buffer.measures() {
             return Ok(());

@@ -6,7 +6,7 @@ use super::generation::{GenerationObject, mlxrocm_generation};
 use super::handle;
 use super::outputs::Output;
 use super::status::{MLXROCM_END, MLXROCM_OK, MLXROCM_PENDING, mlxrocm_status};
-use super::strings::{array, timeout};
+use super::strings::{array, renamed, timeout};
 use super::symbols::since_0_1;
 use crate::session::{Generation, Ready, wait_any};
 
@@ -38,7 +38,8 @@ pub unsafe extern "C" fn mlxrocm_generation_wait_any(
         let output = unsafe { Output::new(index, "index") }?;
         let mut objects = Vec::with_capacity(count);
         for (place, handle) in handles.iter().enumerate().filter(|(_, h)| !h.is_null()) {
-            let object = handle::get::<GenerationObject>(*handle, "an element of generations")?;
+            let object = handle::get::<GenerationObject>(*handle, "generations")
+                .map_err(|error| renamed(error, "generations", format!("generations[{place}]")))?;
             objects.push((place, object));
         }
         let all = objects.iter().map(|(_, object)| &object.value().generation);

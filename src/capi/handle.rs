@@ -67,7 +67,7 @@ fn with<T: Object, R>(
     body: impl FnOnce(&Arc<Shared<T>>) -> R,
 ) -> Result<R> {
     if handle.is_null() {
-        return Err(Error::NullArgument(parameter));
+        return Err(Error::NullArgument(parameter.into()));
     }
     LIVE.with(handle.addr(), |noun| match noun {
         Some(noun) if noun == T::NOUN => {
@@ -154,7 +154,7 @@ mod tests {
         let alive = Arc::new(());
         assert_eq!(
             get::<Counter>(std::ptr::null(), "counter").err(),
-            Some(Error::NullArgument("counter"))
+            Some(Error::NullArgument("counter".into()))
         );
         let handle = publish(Counter(alive.clone()));
         assert_eq!(

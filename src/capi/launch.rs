@@ -88,7 +88,7 @@ pub(super) struct Launch {
 /// `launch` is NULL or points to a struct as its first field says, whose pointers are as documented.
 pub(super) unsafe fn read(launch: *const mlxrocm_launch) -> Result<Launch> {
     if launch.is_null() {
-        return Err(Error::NullArgument("launch"));
+        return Err(Error::NullArgument("launch".into()));
     }
     // SAFETY: the caller's promise.
     let given = unsafe { options::read(launch) }?;
@@ -131,6 +131,7 @@ fn at(list: &str, place: usize, error: Error) -> Error {
         Error::InvalidArgument(message) => {
             Error::InvalidArgument(format!("launch.{list}[{place}]: {message}"))
         }
+        Error::NullArgument(name) => Error::NullArgument(format!("launch.{list}[{place}]: {name}")),
         other => other,
     }
 }

@@ -11,7 +11,7 @@ impl<T> Output<T> {
     /// `pointer` is NULL or points to memory that may hold a `T` until [`Output::write`].
     pub(super) unsafe fn new(pointer: *mut T, parameter: &'static str) -> Result<Output<T>> {
         if pointer.is_null() {
-            return Err(Error::NullArgument(parameter));
+            return Err(Error::NullArgument(parameter.into()));
         }
         Ok(Output(pointer))
     }
@@ -43,10 +43,10 @@ impl<T: Copy> Buffer<T> {
         parameter: &'static str,
     ) -> Result<Buffer<T>> {
         if capacity == 0 && needed.is_null() {
-            return Err(Error::NullArgument("needed (with capacity 0)"));
+            return Err(Error::NullArgument("needed (with capacity 0)".into()));
         }
         if capacity > 0 && pointer.is_null() {
-            return Err(Error::NullArgument(parameter));
+            return Err(Error::NullArgument(parameter.into()));
         }
         Ok(Buffer {
             pointer,

@@ -186,7 +186,7 @@ unsafe fn quantize_options(c: &mlxrocm_quantize_options) -> crate::Result<Quanti
     };
     let base = Quantization::named(mode, c.group_size.into(), c.bits.into())?;
     // SAFETY: the caller promises it.
-    let rules = unsafe { texts(c.rules, c.rules_lengths, c.rules_count, "a string of rules") }?;
+    let rules = unsafe { texts(c.rules, c.rules_lengths, c.rules_count, "rules") }?;
     let rules = rules.into_iter().map(|rule| Rule::parse(rule, base));
     let dtype = dtype.map(|name| {
         quantize::dtype_named(name).ok_or_else(|| {

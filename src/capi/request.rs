@@ -76,7 +76,7 @@ pub struct mlxrocm_request {
     pub messages: *const mlxrocm_message,
     /// Messages in `messages`; 0: none.
     pub message_count: usize,
-    /// Strings that end the generation and are not part of its text; UTF-8.
+    /// Strings that end the generation and are not part of its text; UTF-8. Empty ones end nothing.
     pub stop: *const *const c_char,
     /// Bytes of each of `stop`; NULL: they are NUL-terminated.
     pub stop_lengths: *const usize,
@@ -151,7 +151,7 @@ pub(super) struct GivenRequest {
 /// `request` is NULL or points to a struct of the size it says.
 pub(super) unsafe fn take(request: *const mlxrocm_request) -> Result<GivenRequest> {
     if request.is_null() {
-        return Err(Error::NullArgument("request"));
+        return Err(Error::NullArgument("request".into()));
     }
     // SAFETY: the caller promises the struct.
     let c: mlxrocm_request = unsafe { options::read(request) }?;
@@ -191,7 +191,7 @@ pub(super) unsafe fn read(
         "flags of mlxrocm_request",
     )?;
     // SAFETY: the caller promises the arrays and their texts.
-    let stop = unsafe { texts(c.stop, c.stop_lengths, c.stop_count, "a string of stop") }?;
+    let stop = unsafe { texts(c.stop, c.stop_lengths, c.stop_count, "stop") }?;
     let stop = stop.into_iter().map(str::to_string).collect();
     // SAFETY: the caller promises the array.
     let stop_tokens = unsafe { array(c.stop_tokens, c.stop_token_count, "stop_tokens") }?;

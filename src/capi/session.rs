@@ -2,6 +2,7 @@
 
 use super::boundary::{boundary, boundary_free, boundary_on};
 use super::error::mlxrocm_error;
+use super::evaluate::numbers;
 use super::generation::{GenerationObject, mlxrocm_generation};
 use super::handle::{self, Object};
 use super::model::{ModelObject, mlxrocm_model};
@@ -41,7 +42,7 @@ pub struct mlxrocm_session_options {
     /// than the model was trained for works, with a warning in the log: what is written beyond may be poor. Where its
     /// RoPE would follow each text's length there (`rope_scaling` `dynamic`), it is MLXROCM_ERROR_INVALID_ARGUMENT.
     pub context: u32,
-    /// Requests that run at once, more wait for their turn; 0: 8.
+    /// Requests that run at once, at most 1,024; more wait for their turn; 0: 8.
     pub max_requests: u32,
     /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024, of mixtures of experts on NVIDIA 2,048.
     pub prefill_chunk: u32,
@@ -265,10 +266,8 @@ pub unsafe extern "C" fn mlxrocm_session_logits(
         let tokens = unsafe { array(tokens, count, "tokens") }?;
         // SAFETY: the caller's buffer, as documented.
         let buffer = unsafe { Buffer::new(logits, capacity, needed, "logits") }?;
-        let size = count.checked_mul(object.model.info().vocab_size);
-        buffer.reserve(size.ok_or_else(|| {
-            Error::InvalidArgument(format!("{count} tokens have too many logits to count"))
-        })?)?;
+        object.session.check_count(count)?;
+        buffer.reserve(numbers(count, object.model.info().vocab_size)?)?;
         if buffer.measures() {
             return Ok(());
         }

@@ -47,6 +47,7 @@ pub unsafe extern "C" fn mlxrocm_session_save_state(
         let tokens = unsafe { array(tokens, count, "tokens") }?;
         // SAFETY: the caller's buffer, as documented.
         let buffer = unsafe { Buffer::new(state, capacity, needed, "state") }?;
+        object.session.check_count(count)?;
         buffer.reserve(object.session.state_size(count)?)?;
         if buffer.measures() {
             return Ok(());

@@ -114,7 +114,7 @@ mod tests {
                 Error::InvalidArgument(text()),
                 MLXROCM_ERROR_INVALID_ARGUMENT,
             ),
-            (Error::NullArgument("x"), MLXROCM_ERROR_NULL_ARGUMENT),
+            (Error::NullArgument("x".into()), MLXROCM_ERROR_NULL_ARGUMENT),
             (Error::Poisoned(text()), MLXROCM_ERROR_POISONED),
             (Error::OutOfMemory(text()), MLXROCM_ERROR_OUT_OF_MEMORY),
             (Error::Io(text()), MLXROCM_ERROR_IO),

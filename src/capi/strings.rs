@@ -62,7 +62,7 @@ unsafe fn bytes<'a>(
         return unsafe { array(text.cast::<u8>(), length, parameter) };
     }
     if text.is_null() {
-        return Err(Error::NullArgument(parameter));
+        return Err(Error::NullArgument(parameter.into()));
     }
     // SAFETY: not NULL, and the caller promises the rest.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
@@ -128,6 +128,11 @@ pub(super) unsafe fn path<'a>(
 ) -> Result<&'a Path> {
     // SAFETY: the caller promises what `bytes` asks for.
     let path = unsafe { bytes(path, length, parameter) }?;
+    if path.is_empty() {
+        return Err(Error::InvalidArgument(format!(
+            "{parameter} is empty: no file is called so"
+        )));
+    }
     match path.iter().position(|&byte| byte == 0) {
         Some(at) => Err(Error::InvalidArgument(format!(
             "{parameter} has a NUL (byte {at}): no file is called so"
@@ -156,9 +161,22 @@ pub(super) unsafe fn texts<'a>(
     let texts = texts.iter().enumerate().map(|(i, &text)| {
         let length = lengths.get(i).copied().unwrap_or(MLXROCM_NUL);
         // SAFETY: the caller promises the text.
-        unsafe { utf8(text, length, parameter) }
+        let text = unsafe { utf8(text, length, parameter) };
+        text.map_err(|error| renamed(error, parameter, format!("{parameter}[{i}]")))
     });
     texts.collect()
+}
+
+/// An error about the parameter `from`, which is called `to`.
+pub(super) fn renamed(error: Error, from: &str, to: String) -> Error {
+    match error {
+        Error::NullArgument(name) if name == from => Error::NullArgument(to),
+        Error::InvalidArgument(message) => match message.strip_prefix(from) {
+            Some(rest) => Error::InvalidArgument(to + rest),
+            None => Error::InvalidArgument(message),
+        },
+        other => other,
+    }
 }
 
 /// The length that a struct's field stands for: 0 is every field's default, so there an empty text is one
@@ -184,7 +202,7 @@ pub(super) unsafe fn array<'a, T>(
         return Ok(&[]);
     }
     if pointer.is_null() {
-        return Err(Error::NullArgument(parameter));
+        return Err(Error::NullArgument(parameter.into()));
     }
     let bytes = length.checked_mul(size_of::<T>());
     if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
@@ -215,7 +233,7 @@ pub(super) unsafe fn bytes_mut<'a>(
         return Ok(&mut []);
     }
     if pointer.is_null() {
-        return Err(Error::NullArgument(parameter));
+        return Err(Error::NullArgument(parameter.into()));
     }
     if length > isize::MAX as usize {
         return Err(Error::InvalidArgument(format!(
@@ -253,7 +271,10 @@ mod tests {
         unsafe {
             assert_eq!(array(words.as_ptr(), 3, "w").unwrap(), &words);
             assert_eq!(array::<u32>(null(), 0, "w").unwrap(), &[0u32; 0]);
-            assert_eq!(array::<u32>(null(), 1, "w"), Err(Error::NullArgument("w")));
+            assert_eq!(
+                array::<u32>(null(), 1, "w"),
+                Err(Error::NullArgument("w".into()))
+            );
             assert!(array(words.as_ptr(), usize::MAX / 4 + 2, "w").is_err());
             assert!(array(words.as_ptr(), usize::MAX / 4, "w").is_err());
             let odd = words.as_ptr().cast::<u8>().wrapping_add(1).cast::<u32>();
@@ -265,8 +286,8 @@ mod tests {
     fn texts_end_at_their_length_or_their_nul() {
         const NUL: usize = MLXROCM_NUL;
         unsafe {
-            assert_eq!(utf8(null(), NUL, "s"), Err(Error::NullArgument("s")));
-            assert_eq!(utf8(null(), 1, "s"), Err(Error::NullArgument("s")));
+            assert_eq!(utf8(null(), NUL, "s"), Err(Error::NullArgument("s".into())));
+            assert_eq!(utf8(null(), 1, "s"), Err(Error::NullArgument("s".into())));
             assert_eq!(utf8(null(), 0, "s"), Ok(""));
             assert_eq!(optional_utf8(null(), NUL, "s"), Ok(None));
             assert_eq!(optional_utf8(c"".as_ptr(), 0, "s"), Ok(Some("")));
@@ -279,6 +300,10 @@ mod tests {
             assert_eq!(utf8(two, 5, "s"), Ok("ok\0no"));
             assert!(utf8(two, usize::MAX - 1, "s").is_err());
             assert_eq!(path(two, 2, "p"), Ok(Path::new("ok")));
+            for length in [0, NUL] {
+                let refused = path(c"".as_ptr(), length, "p").unwrap_err().to_string();
+                assert_eq!(refused, "p is empty: no file is called so");
+            }
             let refused = path(two, 5, "p").unwrap_err().to_string();
             assert!(refused.contains("NUL (byte 2)"), "{refused}");
             let bad = c"a\xff";
@@ -289,6 +314,15 @@ mod tests {
             let of = |lengths| texts(list.as_ptr(), lengths, 2, "t");
             assert_eq!(of(null()), Ok(vec!["ok", "x"]));
             assert_eq!(of([4, NUL].as_ptr()), Ok(vec!["ok\0n", "x"]));
+            let list = [two, null(), bad.as_ptr()];
+            let of = |from| texts(list[from..].as_ptr(), null(), 2, "t").unwrap_err();
+            assert_eq!(of(0), Error::NullArgument("t[1]".into()));
+            assert_eq!(
+                texts(list[2..].as_ptr(), null(), 1, "t")
+                    .unwrap_err()
+                    .to_string(),
+                "t[0] is not valid UTF-8 (byte 1)"
+            );
         }
         let kept = Text::new("a\0b");
         assert_eq!((kept.length(), kept.0.as_slice()), (3, &b"a\0b\0"[..]));

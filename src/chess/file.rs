@@ -2,6 +2,7 @@
 
 use super::protobuf::{Fields, Value};
 use super::schema::{Field, Kind, NET};
+use crate::error::said;
 use crate::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use half::{bf16, f16};
@@ -63,7 +64,7 @@ impl File {
     /// ONNX; `OutOfMemory`. All name the file, and the field where there is one.
     pub fn open(path: &Path) -> Result<File> {
         let name = path.display().to_string();
-        let io = |e: std::io::Error| Error::Io(format!("{name}: {e}"));
+        let io = |e: std::io::Error| Error::of_file(path, &e);
         let file = std::fs::File::open(path).map_err(io)?;
         let facts = file.metadata().map_err(io)?;
         if !facts.is_file() {
@@ -345,7 +346,7 @@ fn read(from: impl Read, limit: u64, name: &str) -> Result<Vec<u8>> {
         std::io::ErrorKind::UnexpectedEof => {
             Error::InvalidFile(format!("{name}: the gzip data ends too early"))
         }
-        _ => Error::Io(format!("{name}: {e}")),
+        _ => Error::Io(format!("{name}: {}", said(&e))),
     };
     from.take(limit + 1)
         .read_to_end(&mut data)

@@ -192,7 +192,7 @@ fn bad_template(path: &Path) -> Error {
 /// All `model*.safetensors` of the folder, sorted; an error when one of a numbered set or of the
 /// index is missing.
 fn shard_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let io = |e: std::io::Error| Error::Io(format!("{}: {e}", folder.display()));
+    let io = |e: std::io::Error| Error::of_file(folder, &e);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(io)? {
         // A name that is not UTF-8 is none of the expected ones.

@@ -1,6 +1,7 @@
 //! Memory-mapped files and ranges of them, and memory that stands for a part of one.
 
-use super::regular::open_regular;
+use super::regular::{missing, open_regular};
+use crate::error::said;
 use crate::{Error, Result};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -21,12 +22,9 @@ pub struct MappedFile {
 impl MappedFile {
     /// Maps `path`. An empty or missing file is an error that names it.
     pub fn open(path: &Path) -> Result<Arc<MappedFile>> {
-        let io = |e: std::io::Error| Error::Io(format!("{}: {e}", path.display()));
+        let io = |e: std::io::Error| Error::of_file(path, &e);
         let Some(file) = open_regular(path)? else {
-            return Err(Error::Io(format!(
-                "{}: No such file or directory",
-                path.display()
-            )));
+            return Err(missing(path));
         };
         // SAFETY: the map is private and read-only; a file that another process truncates while it
         // is mapped raises SIGBUS, which the documentation of model loading says.
@@ -44,7 +42,8 @@ impl MappedFile {
     /// `OutOfMemory` if there is no memory for them.
     pub fn made_of(path: &Path, numbers: &[f32]) -> Result<Bytes> {
         let bytes: &[u8] = bytemuck::cast_slice(numbers);
-        let none = |e: std::io::Error| Error::OutOfMemory(format!("{}: {e}", path.display()));
+        let none =
+            |e: std::io::Error| Error::OutOfMemory(format!("{}: {}", path.display(), said(&e)));
         let mut map = memmap2::MmapMut::map_anon(bytes.len().max(1)).map_err(none)?;
         map[..bytes.len()].copy_from_slice(bytes);
         let map = map.make_read_only().map_err(none)?;
@@ -136,7 +135,7 @@ impl Bytes {
                 ErrorKind::UnexpectedEof => self.check().err().unwrap_or_else(|| {
                     Error::Io(format!("{}: ends too early", self.path().display()))
                 }),
-                _ => Error::Io(format!("{}: {error}", self.path().display())),
+                _ => Error::of_file(self.path(), &error),
             })
     }
 

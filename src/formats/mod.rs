@@ -20,6 +20,7 @@ pub use mapped::{Bytes, MappedFile};
 pub use quantization::{
     Format, Grid, GroupForm, RowGroups, ScalarType, ScaleForm, Table, Values, e4m3_parts, exact_f16,
 };
+pub(crate) use regular::missing;
 pub use regular::open_regular;
 pub(crate) use regular::read_text;
 pub use weight::Weight;

@@ -12,7 +12,7 @@ const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 /// Opens a regular file to read it; `None` where there is none. Anything else (a FIFO, a device, a
 /// folder) is an error: opening or reading it could wait for ever. So is a pointer of Git LFS.
 pub fn open_regular(path: &Path) -> Result<Option<File>> {
-    let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
+    let io = |error: std::io::Error| Error::of_file(path, &error);
     // Without O_NONBLOCK, opening a FIFO waits for somebody who writes. Regular files ignore it.
     let options = File::options()
         .read(true)
@@ -36,6 +36,11 @@ pub fn open_regular(path: &Path) -> Result<Option<File>> {
     Ok(Some(file))
 }
 
+/// The error where [`open_regular`] found nothing and something is needed.
+pub fn missing(path: &Path) -> Error {
+    Error::of_file(path, &std::io::Error::from_raw_os_error(libc::ENOENT))
+}
+
 /// Reads a file of at most `limit` bytes as text; `None` where there is no such file.
 pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
     let Some(file) = open_regular(path)? else {
@@ -44,7 +49,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
     let mut bytes = Vec::new();
     file.take(limit + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| Error::Io(format!("{}: {error}", path.display())))?;
+        .map_err(|error| Error::of_file(path, &error))?;
     if bytes.len() as u64 > limit {
         return Err(Error::InvalidFile(format!(
             "{}: longer than the {limit} bytes that are read",

@@ -16,7 +16,7 @@ pub(crate) fn write_whole(
     fill: impl FnOnce(&mut dyn Write) -> Result<std::io::Result<()>>,
 ) -> Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let failed = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
+    let failed = |error: std::io::Error| Error::of_file(path, &error);
     // What a link leads to is replaced, not the link; devices and folders are not.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if std::fs::metadata(&target).is_ok_and(|facts| !facts.is_file()) {

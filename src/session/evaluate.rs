@@ -121,22 +121,25 @@ impl Session {
         ticket.wait()
     }
 
+    /// Whether the session can run so many tokens: what their results would need is only told if so.
+    pub(crate) fn check_count(&self, tokens: usize) -> Result<()> {
+        match tokens {
+            0 => Err(Error::InvalidArgument(
+                "tokens is empty; it needs at least one token".into(),
+            )),
+            count if count > self.context => Err(Error::ContextFull(format!(
+                "{count} tokens do not fit the session's context of {}",
+                self.context
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the session can run these tokens.
     pub(super) fn check_tokens(&self, tokens: &[u32]) -> Result<()> {
-        if tokens.is_empty() {
-            return Err(Error::InvalidArgument(
-                "tokens is empty; it needs at least one token".into(),
-            ));
-        }
+        self.check_count(tokens.len())?;
         for (i, &token) in tokens.iter().enumerate() {
             check_token("tokens", i, token, self.vocab)?;
-        }
-        if tokens.len() > self.context {
-            return Err(Error::ContextFull(format!(
-                "{} tokens do not fit the session's context of {}",
-                tokens.len(),
-                self.context
-            )));
         }
         Ok(())
     }

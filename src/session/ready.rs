@@ -2,6 +2,7 @@
 
 use super::Generation;
 use super::channel::{Channel, Look};
+use crate::error::said;
 use crate::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +65,10 @@ impl EventFd {
         let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if fd < 0 {
             let cause = std::io::Error::last_os_error();
-            return Err(Error::Io(format!("no file descriptor for events: {cause}")));
+            return Err(Error::Io(format!(
+                "no file descriptor for events: {}",
+                said(&cause)
+            )));
         }
         // SAFETY: it was made just now, and nobody else has it.
         Ok(EventFd(unsafe { OwnedFd::from_raw_fd(fd) }))

@@ -118,10 +118,10 @@ impl Sampling {
             )));
         }
         for (i, &(token, bias)) in self.logit_bias.iter().enumerate() {
-            check_token("logit_bias", i, token, vocab)?;
+            check_token("bias_tokens", i, token, vocab)?;
             if bias.is_nan() || bias == f32::INFINITY {
                 return Err(Error::InvalidArgument(format!(
-                    "logit_bias[{i}] of token {token} is {bias}; it must be a number below infinity"
+                    "bias_values[{i}] of token {token} is {bias}; it must be a number below infinity"
                 )));
             }
         }

@@ -8,7 +8,7 @@ use super::Session;
 use super::evaluation::Ticket;
 use super::sequence::{Sequence, Work};
 use super::state_format::{Fit, Header, LONGEST_HEADER, open, seal};
-use crate::formats::{open_regular, write_whole};
+use crate::formats::{missing, open_regular, write_whole};
 use crate::model::{Forward, Identity, PAGE_TOKENS, StateForm};
 use crate::{Error, Result};
 use std::io::Read;
@@ -212,10 +212,9 @@ impl Session {
     /// # Errors
     /// Also `Io`.
     pub fn load_state_file(&self, path: &Path) -> Result<Vec<u32>> {
-        let io = |error: std::io::Error| Error::Io(format!("{}: {error}", path.display()));
+        let io = |error: std::io::Error| Error::of_file(path, &error);
         let file = open_regular(path)?;
-        let mut file =
-            file.ok_or_else(|| Error::Io(format!("{}: no such file", path.display())))?;
+        let mut file = file.ok_or_else(|| missing(path))?;
         let mut state = Vec::new();
         let mut head = Read::by_ref(&mut file).take(LONGEST_HEADER as u64);
         head.read_to_end(&mut state).map_err(io)?;

@@ -15,8 +15,10 @@ static void loading(const char *path) {
     mlxrocm_chess_net_options options = {0};
     NULL_ARGUMENT(mlxrocm_chess_net_load(NULL, MLXROCM_NUL, NULL, &net, &error));
     NULL_ARGUMENT(mlxrocm_chess_net_load(path, MLXROCM_NUL, NULL, NULL, &error));
-    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
-                   mlxrocm_chess_net_load("/no/such/file", MLXROCM_NUL, NULL, &net, &error));
+    NO_FILE(mlxrocm_chess_net_load("/no/such/file", MLXROCM_NUL, NULL, &net, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "path is empty",
+                   mlxrocm_chess_net_load("", MLXROCM_NUL, NULL, &net, &error));
+    INVALID(mlxrocm_chess_net_load(path, MLXROCM_NUL, &options, &net, &error)); /* no struct_size */
     options.threads = 1;
     INVALID(mlxrocm_chess_net_load(path, MLXROCM_NUL, &options, &net, &error)); /* no struct_size */
     options.struct_size = sizeof options;
@@ -61,15 +63,16 @@ static void facts(const mlxrocm_chess_net *net) {
 
 /* The start after 1. e4, its legal moves measured and filled. */
 static void input(const mlxrocm_chess_net *net, uint64_t *masks, float *values) {
-    const char *const moves[] = {"e2e4"}, *const wrong[] = {"e2e5"}, *const none[] = {NULL};
+    const char *const moves[] = {"e2e4"}, *const wrong[] = {"e2e5"}, *const none[] = {"e2e4", NULL};
     mlxrocm_chess_move legal[32];
     size_t count = 0;
     NULL_ARGUMENT(mlxrocm_chess_net_get_input(NULL, NULL, MLXROCM_NUL, NULL, NULL, 0, masks, values, NULL, 0,
                                               NULL, &error));
     NULL_ARGUMENT(mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, NULL, NULL, 1, masks, values, NULL, 0,
                                               NULL, &error));
-    NULL_ARGUMENT(mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, none, NULL, 1, masks, values, NULL, 0,
-                                              NULL, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_NULL_ARGUMENT, "moves[1] must not be NULL",
+                   mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, none, NULL, 2, masks, values, NULL, 0,
+                                               NULL, &error));
     NULL_ARGUMENT(mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, moves, NULL, 1, NULL, values, NULL, 0,
                                               NULL, &error));
     NULL_ARGUMENT(mlxrocm_chess_net_get_input(net, NULL, MLXROCM_NUL, moves, NULL, 1, masks, NULL, NULL, 0,

@@ -178,10 +178,10 @@ static void stops(const mlxrocm_session *session) {
     CHECK(all.length > 4);
     char needle[3] = {all.text[all.length / 2], 0, 0};
     if ((unsigned char)needle[0] < 128) {
-        const char *stop[] = {"never to be found", needle};
+        const char *stop[] = {"", "never to be found", needle}; /* an empty one ends nothing */
         request = plain("The hat", 24);
         request.stop = stop;
-        request.stop_count = 2;
+        request.stop_count = 3;
         run(session, &request, &cut);
         CHECK(cut.end.finish_reason == MLXROCM_FINISH_STOP_STRING);
         CHECK(cut.length == (size_t)(strchr(all.text, needle[0]) - all.text));

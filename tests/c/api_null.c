@@ -56,7 +56,7 @@ static void files(void) {
     mlxrocm_tensor_info info = {0};
     NULL_ARGUMENT(mlxrocm_model_file_open(NULL, MLXROCM_NUL, &file, &error));
     NULL_ARGUMENT(mlxrocm_model_file_open(model_path, MLXROCM_NUL, NULL, &error));
-    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file: No such file or directory",
                    mlxrocm_model_file_open("/no/such/file", MLXROCM_NUL, &file, &error));
     EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_file_open("/dev/null", MLXROCM_NUL, &file, &error));
     CHECK(file == UNTOUCHED);
@@ -89,12 +89,18 @@ static void loading(void) {
     mlxrocm_model_options options = {0};
     NULL_ARGUMENT(mlxrocm_model_load(NULL, MLXROCM_NUL, NULL, &model, &error));
     NULL_ARGUMENT(mlxrocm_model_load(model_path, MLXROCM_NUL, NULL, NULL, &error));
-    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file: No such file or directory",
                    mlxrocm_model_load("/no/such/file", MLXROCM_NUL, NULL, &model, &error));
-    EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("", MLXROCM_NUL, NULL, &model, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "path is empty",
+                   mlxrocm_model_load("", MLXROCM_NUL, NULL, &model, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "path is empty",
+                   mlxrocm_model_load(NULL, 0, NULL, &model, &error));
     EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/\xff\xfe", MLXROCM_NUL, NULL, &model, &error));
     EXPECT(MLXROCM_ERROR_IO, mlxrocm_model_load("/dev/null", MLXROCM_NUL, NULL, &model, &error));
-    options.threads = 1; /* but no struct_size */
+    /* No struct_size, with and without a field. */
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "struct_size of mlxrocm_model_options is 0",
+                   mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
+    options.threads = 1;
     INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
     options.struct_size = sizeof options - 1;
     INVALID(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
@@ -146,7 +152,7 @@ static void quantizing(void) {
     NULL_ARGUMENT(mlxrocm_model_quantize(model_path, MLXROCM_NUL, NULL, MLXROCM_NUL, NULL, NULL, &error));
     INVALID(mlxrocm_model_quantize(model_path, MLXROCM_NUL, target, MLXROCM_NUL, NULL, &result, &error)); /* no struct_size */
     result.struct_size = sizeof result;
-    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file",
+    EXPECT_MESSAGE(MLXROCM_ERROR_IO, "/no/such/file: No such file or directory",
                    mlxrocm_model_quantize("/no/such/file", MLXROCM_NUL, target, MLXROCM_NUL, NULL, &result, &error));
     CHECK(result.files == 0 && result.bytes == 0);
     options.bits = 7;
@@ -276,9 +282,16 @@ static void sessions(const mlxrocm_model *model) {
     mlxrocm_session_options options = {0};
     NULL_ARGUMENT(mlxrocm_session_new(NULL, NULL, &session, &error));
     NULL_ARGUMENT(mlxrocm_session_new(model, NULL, NULL, &error));
+    /* A field that came later than the struct, and its size is forgotten. */
+    options.kv_type = MLXROCM_KV_Q4;
+    INVALID(mlxrocm_session_new(model, &options, &session, &error));
     options.struct_size = 1;
     INVALID(mlxrocm_session_new(model, &options, &session, &error));
     options.struct_size = sizeof options;
+    options.max_requests = 1025;
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "max_requests is 1025",
+                   mlxrocm_session_new(model, &options, &session, &error));
+    options.max_requests = 0;
     options.kv_type = 3;
     INVALID(mlxrocm_session_new(model, &options, &session, &error));
     CHECK(session == UNTOUCHED);
@@ -302,6 +315,23 @@ static void sessions(const mlxrocm_model *model) {
     EXPECT(MLXROCM_ERROR_BUFFER_TOO_SMALL,
            mlxrocm_session_logits(session, tokens, 1, &value, 1, &needed, &error));
     CHECK(needed > 256);
+    /* More tokens than the context has: whatever the room is, and without looking at them. */
+    const uint32_t at[] = {0};
+    const size_t counts[] = {257, (size_t)1 << 30, (size_t)1 << 60};
+    for (size_t i = 0; i < 2 * (sizeof counts / sizeof *counts); i++) {
+        const size_t count = counts[i / 2], room = i % 2; /* 0: measuring */
+        needed = 77;
+        EXPECT(MLXROCM_ERROR_CONTEXT_FULL,
+               mlxrocm_session_logits(session, tokens, count, &value, room, &needed, &error));
+        EXPECT(MLXROCM_ERROR_CONTEXT_FULL,
+               mlxrocm_session_logits_at(session, tokens, count, at, 1, &value, room, &needed, &error));
+        EXPECT(MLXROCM_ERROR_CONTEXT_FULL,
+               mlxrocm_session_embed(session, tokens, count, NULL, &value, room, &needed, &error));
+        EXPECT(MLXROCM_ERROR_CONTEXT_FULL, mlxrocm_session_save_state(session, tokens, count, (uint8_t *)&value, room,
+                                                                      &needed, &error));
+        CHECK(needed == 77);
+    }
+    INVALID(mlxrocm_session_logits(session, tokens, 0, NULL, 0, &needed, &error));
 
     mlxrocm_generation *generation = UNTOUCHED;
     mlxrocm_request request = {0};
@@ -333,6 +363,12 @@ static void sessions(const mlxrocm_model *model) {
     request.message_count = 1;
     request.chat_json = "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}"; /* given twice */
     INVALID(mlxrocm_session_submit(session, &request, &generation, &error));
+    const mlxrocm_message half[] = {message, {.role = "user"}};
+    request.messages = half;
+    request.message_count = 2;
+    request.chat_json = NULL;
+    EXPECT_MESSAGE(MLXROCM_ERROR_NULL_ARGUMENT, "messages[1].content must not be NULL",
+                   mlxrocm_session_submit(session, &request, &generation, &error));
     request.message_count = 0;
     request.chat_json = NULL;
     request.token_count = 1;
@@ -343,15 +379,27 @@ static void sessions(const mlxrocm_model *model) {
     request.stop_count = 1;
     NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
     request.stop = stop;
-    NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    EXPECT_MESSAGE(MLXROCM_ERROR_NULL_ARGUMENT, "stop[0]",
+                   mlxrocm_session_submit(session, &request, &generation, &error));
+    stop[0] = "\xff";
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "stop[0] is not valid UTF-8",
+                   mlxrocm_session_submit(session, &request, &generation, &error));
     request.stop_count = 0;
     request.stop_token_count = 1;
     NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
     request.stop_token_count = 0;
     request.bias_count = 1;
     NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
-    request.bias_tokens = tokens;
+    request.bias_tokens = tokens + 2;
     NULL_ARGUMENT(mlxrocm_session_submit(session, &request, &generation, &error));
+    const float biases[] = {-1.0f, 1e300 * 1e300};
+    request.bias_values = biases;
+    request.bias_count = 2;
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "bias_tokens[1] is token 4294967295",
+                   mlxrocm_session_submit(session, &request, &generation, &error));
+    request.bias_tokens = tokens;
+    EXPECT_MESSAGE(MLXROCM_ERROR_INVALID_ARGUMENT, "bias_values[1] of token 2 is inf",
+                   mlxrocm_session_submit(session, &request, &generation, &error));
     request.bias_count = 0;
     request.temperature = -1.0f;
     INVALID(mlxrocm_session_submit(session, &request, &generation, &error));

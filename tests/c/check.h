@@ -38,6 +38,17 @@
         mlxrocm_error_free(error);                                                                \
     } while (0)
 
+/* A file that is not there, and no more: no number of the system's behind its text. */
+#define NO_FILE(call)                                                                           \
+    do {                                                                                          \
+        mlxrocm_error *error = NULL;                                                              \
+        const mlxrocm_status got = (call);                                                        \
+        const char *message = mlxrocm_error_message(error, NULL), *end = ": No such file or directory"; \
+        check_status(__FILE__, __LINE__, #call, MLXROCM_ERROR_IO, got, error);                    \
+        CHECK(strlen(message) > strlen(end) && !strcmp(message + strlen(message) - strlen(end), end)); \
+        mlxrocm_error_free(error);                                                                \
+    } while (0)
+
 #define OK(call) EXPECT(MLXROCM_OK, call)
 #define NULL_ARGUMENT(call) EXPECT(MLXROCM_ERROR_NULL_ARGUMENT, call)
 #define INVALID(call) EXPECT(MLXROCM_ERROR_INVALID_ARGUMENT, call)

@@ -95,8 +95,11 @@ pub(in crate::capi) unsafe fn arrays_of(
 ) -> Result<Vec<Array>> {
     // SAFETY: the caller promises what it asks for.
     let handles = unsafe { strings::array(handles, count, parameter) }?;
-    let array = |&handle: &*const mlxrocm_array| array_of(handle, parameter);
-    handles.iter().map(array).collect()
+    let array = |(i, &handle): (usize, &*const mlxrocm_array)| {
+        array_of(handle, parameter)
+            .map_err(|error| strings::renamed(error, parameter, format!("{parameter}[{i}]")))
+    };
+    handles.iter().enumerate().map(array).collect()
 }
 
 /// The numbers of a list, or none for NULL.

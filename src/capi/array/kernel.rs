@@ -177,7 +177,7 @@ pub unsafe extern "C" fn mlxrocm_array_kernel_new(
 /// They are NULL or a struct as documented.
 unsafe fn source_of(options: *const mlxrocm_array_kernel_options) -> Result<KernelSource> {
     if options.is_null() {
-        return Err(Error::NullArgument("options"));
+        return Err(Error::NullArgument("options".into()));
     }
     // SAFETY: the caller promises a struct.
     let options = unsafe { options::read(options) }?;
@@ -192,10 +192,10 @@ unsafe fn source_of(options: *const mlxrocm_array_kernel_options) -> Result<Kern
         Ok(names.into_iter().map(str::to_string).collect())
     };
     if options.name.is_null() {
-        return Err(Error::NullArgument("options.name"));
+        return Err(Error::NullArgument("options.name".into()));
     }
     if options.source.is_null() {
-        return Err(Error::NullArgument("options.source"));
+        return Err(Error::NullArgument("options.source".into()));
     }
     Ok(KernelSource {
         name: text(options.name, options.name_length, "options.name")?,
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn mlxrocm_array_kernel_apply(
         // SAFETY: the caller's struct, as documented.
         let (inputs, call) = unsafe { call_of(call) }?;
         if results.is_null() {
-            return Err(Error::NullArgument("results"));
+            return Err(Error::NullArgument("results".into()));
         }
         let made = object.0.call(&inputs, &call)?;
         for (place, array) in made.into_iter().enumerate() {
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn mlxrocm_array_kernel_apply(
 /// It is NULL or a struct as documented.
 unsafe fn call_of(call: *const mlxrocm_array_kernel_call) -> Result<(Vec<Array>, Call)> {
     if call.is_null() {
-        return Err(Error::NullArgument("call"));
+        return Err(Error::NullArgument("call".into()));
     }
     // SAFETY: the caller promises a struct.
     let call = unsafe { options::read(call) }?;

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// `results` is NULL or points to room for `count` pointers.
 unsafe fn write(arrays: Vec<Array>, results: *mut *mut mlxrocm_array, count: usize) -> Result<()> {
     if results.is_null() && count > 0 {
-        return Err(Error::NullArgument("results"));
+        return Err(Error::NullArgument("results".into()));
     }
     if arrays.len() != count {
         return Err(Error::Internal("another number of results".into()));

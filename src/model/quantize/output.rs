@@ -19,7 +19,7 @@ const REHEARSAL: &str = "rehearsal";
 
 /// An error about a file.
 pub(super) fn io(path: &Path, error: std::io::Error) -> Error {
-    Error::Io(format!("{}: {error}", path.display()))
+    Error::of_file(path, &error)
 }
 
 /// A folder that is being written. Only one at a time in the whole system.

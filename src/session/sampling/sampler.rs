@@ -263,7 +263,7 @@ impl Sampler {
 }
 pub(super) fn all_banned() -> Error {
     Error::InvalidArgument(
-        "every token is banned, by logit_bias or the logits processor; leave at least one".into(),
+        "every token is banned, by biases or the logits processor; leave at least one".into(),
     )
 }
 

@@ -223,7 +223,7 @@ fn bias_moves_and_bans() {
         .unwrap()
         .sample(&mut logits.to_vec(), 0, &mut Scratch::default())
         .unwrap_err();
-    assert!(matches!(&error, Error::InvalidArgument(m) if m.contains("logit_bias")));
+    assert!(matches!(&error, Error::InvalidArgument(m) if m.contains("by biases")));
 }
 
 #[test]
@@ -393,15 +393,15 @@ fn parameters_are_checked() {
         ),
         ("logprobs is 21", Box::new(|s| s.logprobs = 21)),
         (
-            "logit_bias[1] is token 100",
+            "bias_tokens[1] is token 100",
             Box::new(|s| s.logit_bias = vec![(99, 1.0), (100, 1.0)]),
         ),
         (
-            "logit_bias[0] of token 4 is NaN",
+            "bias_values[0] of token 4 is NaN",
             Box::new(move |s| s.logit_bias = vec![(4, nan)]),
         ),
         (
-            "logit_bias[0] of token 4 is inf",
+            "bias_values[0] of token 4 is inf",
             Box::new(|s| s.logit_bias = vec![(4, f32::INFINITY)]),
         ),
     ];
