@@ -129,6 +129,50 @@ test "mistakes are errors" {
     try testing.expectError(error.InvalidArgument, ops.splitParts(&one, x, 3, 0));
 }
 
+test "dtypes that an operation finds" {
+    const x = try Array.init(f32, &([_]f32{0.5} ** 64), &.{ 1, 64 });
+    defer x.deinit();
+    const same = try ops.zerosLike(x, null);
+    defer same.deinit();
+    const bytes = try ops.onesLike(x, .int8);
+    defer bytes.deinit();
+    try testing.expectEqual(.float32, same.dtype());
+    try testing.expectEqual(.int8, bytes.dtype());
+    const parts = try ops.quantize(x, 64, 4);
+    defer for (parts) |part| part.deinit();
+    const numbers = try ops.dequantize(parts[0], parts[1], parts[2], 64, 4, "affine", null, .float16);
+    defer numbers.deinit();
+    try testing.expectEqual(.float16, numbers.dtype());
+}
+
+test "files" {
+    var folder = testing.tmpDir(.{});
+    defer folder.cleanup();
+    const root = try folder.dir.realpathAlloc(allocator, ".");
+    defer allocator.free(root);
+    const x = try Array.init(i32, &.{ 1, 2, 3, 4, 5, 6 }, &.{ 2, 3 });
+    defer x.deinit();
+    const all = try mlxrocm.ArrayMap.init();
+    defer all.deinit();
+    try all.set("x", x);
+    try all.setMetadata("format", "mlx");
+    try testing.expectError(error.InvalidArgument, all.set("y", .{ .handle = null }));
+    inline for (.{ "a.safetensors", "a.gguf" }) |name| {
+        const path = try std.fs.path.join(allocator, &.{ root, name });
+        defer allocator.free(path);
+        if (name.len == 6) try all.saveGguf(path) else try all.saveSafetensors(path);
+        const again = try mlxrocm.ArrayMap.load(path);
+        defer again.deinit();
+        try testing.expectEqual(1, again.count());
+        try testing.expectEqualStrings("x", again.name(0).?);
+        try testing.expectEqualStrings("mlx", again.metadata("format").?);
+        try testing.expectEqual(null, again.metadata("none"));
+        try testing.expectError(error.InvalidArgument, again.get("y"));
+        try expectElements(i32, try again.get("x"), &.{ 1, 2, 3, 4, 5, 6 });
+    }
+    try testing.expectError(error.InvalidArgument, all.saveGguf(""));
+}
+
 /// A model and a session for a test.
 const Loaded = struct {
     model: mlxrocm.Model,
@@ -290,6 +334,95 @@ test "batch, stop strings and biases" {
     try testing.expectEqualStrings(",,,", commas);
 }
 
+test "texts of slices, with NULs" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    // Slices of something longer: nothing ends them.
+    const line: []const u8 = "One, two, three, four,| six|user|a\x00b";
+    const stopped = try loaded.run(.{ .text = line[0..22], .max_tokens = 20, .stop = &.{ "", line[23..27] } });
+    defer allocator.free(stopped);
+    try testing.expect(std.mem.indexOf(u8, stopped, "five") != null);
+    try testing.expect(std.mem.indexOf(u8, stopped, "six") == null);
+    const chat = try loaded.run(.{ .messages = &.{.{ .role = line[28..32], .content = line[33..] }}, .max_tokens = 2 });
+    defer allocator.free(chat);
+    try testing.expect(chat.len > 0);
+    try testing.expectError(error.InvalidArgument, loaded.session.submit(.{ .text = "" }));
+}
+
+test "states, forks, logits of positions and embeddings" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const text = "The quick brown fox jumps over the lazy dog. " ** 9;
+    const tokens = try loaded.tokenizer.encode(allocator, text, .{});
+    defer allocator.free(tokens);
+    const expected = try loaded.run(.{ .tokens = tokens, .max_tokens = 6 });
+    defer allocator.free(expected);
+    const state = try loaded.session.saveState(allocator, tokens);
+    defer allocator.free(state);
+    const of = try mlxrocm.stateTokens(allocator, state);
+    defer allocator.free(of);
+    try testing.expectEqualSlices(mlxrocm.Token, tokens, of);
+    var folder = testing.tmpDir(.{});
+    defer folder.cleanup();
+    const root = try folder.dir.realpathAlloc(allocator, ".");
+    defer allocator.free(root);
+    const path = try std.fs.path.join(allocator, &.{ root, "state" });
+    defer allocator.free(path);
+    try loaded.session.saveStateFile(tokens, path);
+    for (0..2) |from_file| {
+        const other = try mlxrocm.Session.init(loaded.model, .{ .context = 512 });
+        defer other.deinit();
+        if (from_file == 1) try other.loadStateFile(path) else try other.loadState(state);
+        const generation = try other.submit(.{ .tokens = tokens, .max_tokens = 6 });
+        defer generation.deinit();
+        var found = std.ArrayList(u8).init(allocator);
+        defer found.deinit();
+        while (try generation.next()) |event| {
+            try found.appendSlice(event.text());
+            if (event == .finished) try testing.expect(event.finished.cached_tokens >= 32);
+        }
+        try testing.expectEqualStrings(expected, found.items);
+        try testing.expectError(error.InvalidFile, other.loadState(state[0 .. state.len / 2]));
+        try testing.expectError(error.InvalidFile, other.loadState(&.{}));
+    }
+
+    const generation = try loaded.session.submit(.{ .tokens = tokens, .max_tokens = 6 });
+    defer generation.deinit();
+    var begin = std.ArrayList(u8).init(allocator);
+    defer begin.deinit();
+    var taken: usize = 0;
+    while (taken < 2) {
+        const event = (try generation.next()).?;
+        try begin.appendSlice(event.text());
+        if (event == .token) taken += 1;
+    }
+    const fork = try generation.fork(.{ .max_tokens = 4 });
+    defer fork.deinit();
+    const rest = try fork.text(allocator);
+    defer allocator.free(rest);
+    try begin.appendSlice(rest);
+    try testing.expectEqualStrings(expected, begin.items);
+    try testing.expectError(error.InvalidArgument, generation.fork(.{ .text = "a" }));
+
+    const some = tokens[0..5];
+    const all = try loaded.session.logits(allocator, some);
+    defer allocator.free(all);
+    const width = (try loaded.model.info()).vocab_size;
+    const rows = try loaded.session.logitsAt(allocator, some, &.{ 1, 3 });
+    defer allocator.free(rows);
+    try testing.expectEqualSlices(f32, all[width .. 2 * width], rows[0..width]);
+    try testing.expectEqualSlices(f32, all[3 * width .. 4 * width], rows[width..]);
+    const unit = try loaded.session.embed(allocator, some, .last, true);
+    defer allocator.free(unit);
+    var square: f64 = 0;
+    for (unit) |x| square += @as(f64, x) * x;
+    try testing.expectApproxEqAbs(1, square, 1e-4);
+    // Refused before there is memory for it.
+    const many = [_]mlxrocm.Token{1} ** 600;
+    try testing.expectError(error.ContextFull, loaded.session.logits(allocator, &many));
+    try testing.expectError(error.InvalidArgument, loaded.session.logits(allocator, &.{}));
+}
+
 fn cancelSoon(generation: mlxrocm.Generation) void {
     std.time.sleep(50 * std.time.ns_per_ms);
     generation.cancel() catch unreachable;
@@ -324,9 +457,8 @@ test "errors, and objects that go in any order" {
     try folder.dir.writeFile(.{ .sub_path = "damaged.gguf", .data = &start });
     const damaged = try folder.dir.realpathAlloc(allocator, "damaged.gguf");
     defer allocator.free(damaged);
-    const path = try allocator.dupeZ(u8, damaged);
-    defer allocator.free(path);
-    try testing.expectError(error.InvalidFile, mlxrocm.Model.load(path, .{}));
+    try testing.expectError(error.InvalidFile, mlxrocm.Model.load(damaged, .{}));
+    try testing.expectError(error.InvalidArgument, mlxrocm.Model.load("a\x00b", .{}));
 
     const loaded = try Loaded.init();
     const many = [_]mlxrocm.Token{1} ** 600;

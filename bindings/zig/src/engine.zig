@@ -109,9 +109,9 @@ pub const Module = struct {
 
     pub const Options = struct {
         /// The compiler's, like "-DROWS=4".
-        flags: []const [*:0]const u8 = &.{},
+        flags: []const []const u8 = &.{},
         /// What the source is called in messages.
-        name: [:0]const u8 = "kernel source",
+        name: []const u8 = "kernel source",
     };
 
     /// Compiles a source in HIP's language, extern "C". If it does not compile, lastMessage() has the first error and
@@ -119,9 +119,19 @@ pub const Module = struct {
     pub fn compile(device: Device, source: []const u8, options: Options) Error!Module {
         var how = std.mem.zeroes(c.mlxrocm_compile_options);
         how.struct_size = @sizeOf(c.mlxrocm_compile_options);
-        how.flag_count = @intCast(options.flags.len);
-        how.flags = @ptrCast(options.flags.ptr);
-        how.name = options.name.ptr;
+        var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
+        defer arena.deinit();
+        const flags = try arena.allocator().alloc([*c]const u8, options.flags.len);
+        const lengths = try arena.allocator().alloc(usize, options.flags.len);
+        for (flags, lengths, options.flags) |*to, *length, flag| {
+            to.* = flag.ptr;
+            length.* = flag.len;
+        }
+        how.flag_count = @intCast(flags.len);
+        how.flags = flags.ptr;
+        how.flag_lengths = lengths.ptr;
+        how.name = if (options.name.len == 0) "" else options.name.ptr;
+        how.name_length = options.name.len;
         var handle: ?*c.mlxrocm_module = null;
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_module_compile(device.handle, source.ptr, source.len, &how, &handle, &failure), failure);

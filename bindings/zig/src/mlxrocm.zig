@@ -22,6 +22,7 @@ pub const lastDetails = errors.lastDetails;
 pub const Array = array.Array;
 pub const DType = array.DType;
 pub const eval = array.eval;
+pub const ArrayMap = @import("files.zig").ArrayMap;
 
 pub const Device = device.Device;
 pub const deviceCount = device.deviceCount;
@@ -37,6 +38,7 @@ pub const Session = session.Session;
 pub const Generation = session.Generation;
 pub const Event = session.Event;
 pub const Reason = session.Reason;
+pub const stateTokens = session.stateTokens;
 
 test {
     // Every function is compiled, whether something uses it or not.

@@ -10,13 +10,24 @@ const Error = errors.Error;
 pub const Token = u32;
 
 /// One message of a chat: the role is "system", "user", "assistant" …
-pub const Message = extern struct {
-    role: [*:0]const u8,
-    /// 0: up to its NUL.
-    role_length: usize = 0,
-    content: [*:0]const u8,
-    content_length: usize = 0,
-};
+pub const Message = struct { role: []const u8, content: []const u8 };
+
+/// Messages as C has them: they borrow from `messages`.
+pub fn borrowed(allocator: std.mem.Allocator, messages: []const Message) Error![]c.mlxrocm_message {
+    const list = try allocator.alloc(c.mlxrocm_message, messages.len);
+    for (list, messages) |*to, from| to.* = .{
+        .role = field(from.role),
+        .role_length = from.role.len,
+        .content = field(from.content),
+        .content_length = from.content.len,
+    };
+    return list;
+}
+
+/// A text as structs have it: with length 0 it ends at its NUL.
+pub fn field(text: []const u8) [*]const u8 {
+    return if (text.len == 0) "" else text.ptr;
+}
 
 pub const Model = struct {
     handle: *c.mlxrocm_model,
@@ -42,7 +53,7 @@ pub const Model = struct {
     };
 
     /// Loads a GGUF file or an MLX folder.
-    pub fn load(path: [:0]const u8, options: Options) Error!Model {
+    pub fn load(path: []const u8, options: Options) Error!Model {
         var how = std.mem.zeroes(c.mlxrocm_model_options);
         how.struct_size = @sizeOf(c.mlxrocm_model_options);
         how.threads = options.threads;
@@ -84,13 +95,14 @@ pub const Model = struct {
         try check(c.mlxrocm_model_get_chat_template(self.handle, &template, &failure), failure);
         defer c.mlxrocm_chat_template_free(template);
         const flags = c.MLXROCM_RENDER_GENERATION_PROMPT;
-        const list: [*c]const c.mlxrocm_message = @ptrCast(messages.ptr);
+        const list = try borrowed(allocator, messages);
+        defer allocator.free(list);
         const render = c.mlxrocm_chat_template_render;
         var needed: usize = 0;
-        try check(render(template, list, messages.len, flags, null, 0, null, 0, &needed, &failure), failure);
+        try check(render(template, list.ptr, list.len, flags, null, 0, null, 0, &needed, &failure), failure);
         const text = try allocator.alloc(u8, needed);
         errdefer allocator.free(text);
-        try check(render(template, list, messages.len, flags, null, 0, text.ptr, needed, &needed, &failure), failure);
+        try check(render(template, list.ptr, list.len, flags, null, 0, text.ptr, needed, &needed, &failure), failure);
         return withoutNul(allocator, text);
     }
 };
@@ -108,7 +120,7 @@ pub const ModelFile = struct {
         bytes: u64,
     };
 
-    pub fn open(path: [:0]const u8) Error!ModelFile {
+    pub fn open(path: []const u8) Error!ModelFile {
         var handle: ?*c.mlxrocm_model_file = null;
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_model_file_open(path.ptr, path.len, &handle, &failure), failure);

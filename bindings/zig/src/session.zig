@@ -14,11 +14,11 @@ const Token = model.Token;
 /// stops. All is copied when it is submitted.
 pub const Request = struct {
     tokens: []const Token = &.{},
-    text: ?[*:0]const u8 = null,
+    text: ?[]const u8 = null,
     messages: []const model.Message = &.{},
     /// A chat in the form of OpenAI's API: an object of messages, tools and further variables of the chat template.
-    chat_json: ?[*:0]const u8 = null,
-    stop: []const [*:0]const u8 = &.{},
+    chat_json: ?[]const u8 = null,
+    stop: []const []const u8 = &.{},
     stop_tokens: []const Token = &.{},
     /// Tokens whose logits are changed, and what is added to each.
     bias_tokens: []const Token = &.{},
@@ -35,6 +35,49 @@ pub const Request = struct {
     logprobs: u32 = 0,
     seed: u64 = 0,
     ignore_eos: bool = false,
+
+    /// The request as C has it: it borrows from this one, and from memory of the arena.
+    fn borrowed(request: Request, arena: std.mem.Allocator) Error!c.mlxrocm_request {
+        if (request.bias_tokens.len != request.bias_values.len) {
+            return errors.refuse("bias_tokens and bias_values have different lengths");
+        }
+        var how = std.mem.zeroes(c.mlxrocm_request);
+        how.struct_size = @sizeOf(c.mlxrocm_request);
+        how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
+        if (request.text) |text| {
+            how.text = model.field(text);
+            how.text_length = text.len;
+        }
+        if (request.chat_json) |chat| {
+            how.chat_json = model.field(chat);
+            how.chat_json_length = chat.len;
+        }
+        const messages = try model.borrowed(arena, request.messages);
+        how.messages = messages.ptr;
+        how.message_count = messages.len;
+        const stop = try arena.alloc([*c]const u8, request.stop.len);
+        const lengths = try arena.alloc(usize, request.stop.len);
+        for (stop, lengths, request.stop) |*to, *length, text| {
+            to.* = text.ptr;
+            length.* = text.len;
+        }
+        how.stop = stop.ptr;
+        how.stop_lengths = lengths.ptr;
+        how.stop_count = stop.len;
+        how.tokens = request.tokens.ptr;
+        how.token_count = request.tokens.len;
+        how.stop_tokens = request.stop_tokens.ptr;
+        how.stop_token_count = request.stop_tokens.len;
+        how.bias_tokens = request.bias_tokens.ptr;
+        how.bias_values = request.bias_values.ptr;
+        how.bias_count = request.bias_tokens.len;
+        inline for (.{
+            "max_tokens",         "temperature",      "top_k",             "top_p",          "min_p",
+            "repetition_penalty", "presence_penalty", "frequency_penalty", "penalty_window", "logprobs",
+            "seed",
+        }) |name| @field(how, name) = @field(request, name);
+        return how;
+    }
 };
 
 pub const Session = struct {
@@ -74,28 +117,9 @@ pub const Session = struct {
 
     /// Queues a request and returns at once.
     pub fn submit(self: Session, request: Request) Error!Generation {
-        if (request.bias_tokens.len != request.bias_values.len) {
-            return errors.refuse("submit: bias_tokens and bias_values have different lengths");
-        }
-        var how = std.mem.zeroes(c.mlxrocm_request);
-        how.struct_size = @sizeOf(c.mlxrocm_request);
-        how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
-        how.text = request.text;
-        how.chat_json = request.chat_json;
-        inline for (.{ "tokens", "stop", "stop_tokens", "messages" }) |name| {
-            const list = @field(request, name);
-            @field(how, name) = @ptrCast(list.ptr);
-            // tokens: token_count
-            @field(how, if (name[name.len - 1] == 's') name[0 .. name.len - 1] ++ "_count" else name ++ "_count") = list.len;
-        }
-        how.bias_tokens = request.bias_tokens.ptr;
-        how.bias_values = request.bias_values.ptr;
-        how.bias_count = request.bias_tokens.len;
-        inline for (.{
-            "max_tokens",         "temperature",      "top_k",             "top_p",          "min_p",
-            "repetition_penalty", "presence_penalty", "frequency_penalty", "penalty_window", "logprobs",
-            "seed",
-        }) |name| @field(how, name) = @field(request, name);
+        var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
+        defer arena.deinit();
+        const how = try request.borrowed(arena.allocator());
         var handle: ?*c.mlxrocm_generation = null;
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_session_submit(self.handle, &how, &handle, &failure), failure);
@@ -127,16 +151,75 @@ pub const Session = struct {
 
     /// Raw logits, owned: a row for each token, about the one that follows it.
     pub fn logits(self: Session, allocator: std.mem.Allocator, tokens: []const Token) ![]f32 {
-        var needed: usize = 0;
+        return filled(f32, allocator, c.mlxrocm_session_logits, .{ self.handle, tokens.ptr, tokens.len });
+    }
+
+    /// Raw logits of some positions, which rise, owned; of none: of the last token.
+    pub fn logitsAt(self: Session, allocator: std.mem.Allocator, tokens: []const Token, positions: []const u32) ![]f32 {
+        const given = .{ self.handle, tokens.ptr, tokens.len, positions.ptr, positions.len };
+        return filled(f32, allocator, c.mlxrocm_session_logits_at, given);
+    }
+
+    pub const Pooling = enum(u32) {
+        /// A row for each token.
+        none = c.MLXROCM_POOLING_NONE,
+        mean = c.MLXROCM_POOLING_MEAN,
+        /// The first token.
+        cls = c.MLXROCM_POOLING_CLS,
+        last = c.MLXROCM_POOLING_LAST,
+    };
+
+    /// The embedding of a text's tokens, owned: their hidden states, pooled; `normalize`: of length 1.
+    pub fn embed(self: Session, allocator: std.mem.Allocator, tokens: []const Token, pooling: Pooling, normalize: bool) ![]f32 {
+        var how = std.mem.zeroes(c.mlxrocm_embed_options);
+        how.struct_size = @sizeOf(c.mlxrocm_embed_options);
+        how.pooling = @intFromEnum(pooling);
+        how.flags = if (normalize) c.MLXROCM_EMBED_NORMALIZE else 0;
+        const options: [*c]const c.mlxrocm_embed_options = &how;
+        return filled(f32, allocator, c.mlxrocm_session_embed, .{ self.handle, tokens.ptr, tokens.len, options });
+    }
+
+    /// What was computed of these tokens, owned, to go on after them in another session of the model.
+    pub fn saveState(self: Session, allocator: std.mem.Allocator, tokens: []const Token) ![]u8 {
+        return filled(u8, allocator, c.mlxrocm_session_save_state, .{ self.handle, tokens.ptr, tokens.len });
+    }
+
+    /// The same to a file, which is there whole or not at all.
+    pub fn saveStateFile(self: Session, tokens: []const Token, path: []const u8) Error!void {
         var failure: ?*c.mlxrocm_error = null;
-        const run = c.mlxrocm_session_logits;
-        try check(run(self.handle, tokens.ptr, tokens.len, null, 0, &needed, &failure), failure);
-        const rows = try allocator.alloc(f32, needed);
-        errdefer allocator.free(rows);
-        try check(run(self.handle, tokens.ptr, tokens.len, rows.ptr, needed, &needed, &failure), failure);
-        return rows;
+        const save = c.mlxrocm_session_save_state_file;
+        try check(save(self.handle, tokens.ptr, tokens.len, path.ptr, path.len, &failure), failure);
+    }
+
+    /// Keeps a state for prompts that begin with its tokens.
+    pub fn loadState(self: Session, state: []const u8) Error!void {
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_session_load_state(self.handle, state.ptr, state.len, &failure), failure);
+    }
+
+    /// The same from a file.
+    pub fn loadStateFile(self: Session, path: []const u8) Error!void {
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_session_load_state_file(self.handle, path.ptr, path.len, &failure), failure);
     }
 };
+
+/// The tokens of a saved state, owned.
+pub fn stateTokens(allocator: std.mem.Allocator, state: []const u8) ![]Token {
+    return filled(Token, allocator, c.mlxrocm_state_get_tokens, .{ state.ptr, state.len });
+}
+
+/// What a function measures, then fills.
+fn filled(comptime T: type, allocator: std.mem.Allocator, comptime function: anytype, given: anytype) ![]T {
+    var needed: usize = 0;
+    var failure: ?*c.mlxrocm_error = null;
+    const nowhere: [*c]T = null;
+    try check(@call(.auto, function, given ++ .{ nowhere, @as(usize, 0), &needed, &failure }), failure);
+    const elements = try allocator.alloc(T, needed);
+    errdefer allocator.free(elements);
+    try check(@call(.auto, function, given ++ .{ elements.ptr, needed, &needed, &failure }), failure);
+    return elements;
+}
 
 pub const Reason = enum(u32) {
     stop_token = c.MLXROCM_FINISH_STOP_TOKEN,
@@ -185,6 +268,17 @@ pub const Generation = struct {
     pub fn cancel(self: Generation) Error!void {
         var failure: ?*c.mlxrocm_error = null;
         try check(c.mlxrocm_generation_cancel(self.handle, &failure), failure);
+    }
+
+    /// Goes on after the tokens whose events were taken, beside this one; the request has no prompt.
+    pub fn fork(self: Generation, request: Request) Error!Generation {
+        var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
+        defer arena.deinit();
+        const how = try request.borrowed(arena.allocator());
+        var handle: ?*c.mlxrocm_generation = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_generation_fork(self.handle, &how, &handle, &failure), failure);
+        return .{ .handle = handle.? };
     }
 
     /// Waits for the next event: null after the last one. A request that failed gives its error.
