@@ -18,6 +18,7 @@
 #![deny(clippy::undocumented_unsafe_blocks)]
 
 mod array;
+mod chess;
 mod device;
 pub mod engine;
 #[rustfmt::skip]
@@ -32,6 +33,7 @@ mod operations;
 mod session;
 
 pub use array::{Array, Element, evaluate};
+pub use chess::{ChessInfo, ChessNet, ChessOptions, Evaluation, Move, Position};
 pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
