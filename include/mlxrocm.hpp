@@ -728,7 +728,7 @@ class Request {
         return *this;
     }
     // Changes the logits of the next token before it is chosen (see mlxrocm_logits_processor); what it throws ends
-    // the generation.
+    // the generation and comes out of its loop.
     using LogitsProcessor = std::function<void(const Token *tokens, std::size_t token_count, float *logits,
                                                std::size_t vocab_size)>;
     Request &logits_processor(LogitsProcessor processor) {
@@ -740,8 +740,9 @@ class Request {
         return *this;
     }
 
-    // Calls `use` with a C struct that borrows from this object.
-    template <typename Use> void with(Use use) const {
+    // Calls `use` with a C struct that borrows from this object. Returns where what the processor throws is kept.
+    template <typename Use> std::shared_ptr<std::exception_ptr> with(Use use) const {
+        std::shared_ptr<std::exception_ptr> thrown;
         const std::vector<mlxrocm_message> messages = detail::borrowed(messages_);
         std::vector<const char *> stop;
         std::vector<std::size_t> stop_lengths;
@@ -769,19 +770,27 @@ class Request {
         request.bias_count = bias_tokens_.size();
         if (processor_) {
             request.logits_processor = process;
-            request.user_data = new LogitsProcessor(processor_); // the library frees it in any case
-            request.user_data_free = [](void *data) { delete static_cast<LogitsProcessor *>(data); };
+            thrown = std::make_shared<std::exception_ptr>();
+            request.user_data = new Processor{processor_, thrown}; // the library frees it in any case
+            request.user_data_free = [](void *data) { delete static_cast<Processor *>(data); };
         }
         use(&request);
+        return thrown;
     }
 
   private:
+    struct Processor {
+        LogitsProcessor function;
+        std::shared_ptr<std::exception_ptr> thrown;
+    };
     static std::int32_t process(const Token *tokens, std::size_t token_count, float *logits,
                                 std::size_t vocab_size, void *data) {
+        const Processor &processor = *static_cast<Processor *>(data);
         try {
-            (*static_cast<LogitsProcessor *>(data))(tokens, token_count, logits, vocab_size);
+            processor.function(tokens, token_count, logits, vocab_size);
             return 0;
         } catch (...) {
+            *processor.thrown = std::current_exception();
             return 1;
         }
     }
@@ -808,10 +817,11 @@ class Event : public mlxrocm_event {
 };
 
 // A running request. A loop over it takes events until the end; one that ends with an error throws
-// that as an Error.
+// that as an Error, or what its logits processor threw.
 class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_free> {
   public:
-    explicit Generation(mlxrocm_generation *owned) noexcept : Owned(owned) {}
+    explicit Generation(mlxrocm_generation *owned, std::shared_ptr<std::exception_ptr> thrown = {}) noexcept
+        : Owned(owned), thrown_(std::move(thrown)) {}
 
     // MLXROCM_OK with an event, MLXROCM_PENDING or MLXROCM_END; a negative timeout waits for ever.
     mlxrocm_status next(Event &event,
@@ -823,10 +833,10 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
     // Goes on after the tokens whose events were taken; `request` has no prompt.
     Generation fork(const Request &request) {
         mlxrocm_generation *made = nullptr;
-        request.with([&](const mlxrocm_request *borrowed) {
+        auto thrown = request.with([&](const mlxrocm_request *borrowed) {
             detail::call(mlxrocm_generation_fork, get(), borrowed, &made);
         });
-        return Generation(made);
+        return Generation(made, std::move(thrown));
     }
     // Readable while there is an event, for poll and event loops; closed with the generation.
     int fd() const {
@@ -862,6 +872,8 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
             if (generation_->next(event_) == MLXROCM_END) {
                 generation_ = nullptr;
             } else if (event_.is_finished() && event_.finish_reason == MLXROCM_FINISH_ERROR) {
+                // Written before this event could be read.
+                if (generation_->thrown_ && *generation_->thrown_) std::rethrow_exception(*generation_->thrown_);
                 detail::raise(event_.error_status,
                               std::string(event_.error_message, event_.error_message_length));
             }
@@ -886,6 +898,9 @@ class Generation : public detail::Owned<mlxrocm_generation, mlxrocm_generation_f
         for (const Event &event : *this) all += event.text();
         return all;
     }
+
+  private:
+    std::shared_ptr<std::exception_ptr> thrown_; // null without a logits processor
 };
 
 // The tokens of a saved state.
@@ -902,10 +917,10 @@ class Session : public detail::Owned<mlxrocm_session, mlxrocm_session_free> {
         : Owned(open(model, options)) {}
     Generation submit(const Request &request) {
         mlxrocm_generation *generation = nullptr;
-        request.with([&](const mlxrocm_request *borrowed) {
+        auto thrown = request.with([&](const mlxrocm_request *borrowed) {
             detail::call(mlxrocm_session_submit, get(), borrowed, &generation);
         });
-        return Generation(generation);
+        return Generation(generation, std::move(thrown));
     }
     // On a thread of its own: the whole text, or what the generation failed with.
     std::future<std::string> submit_async(const Request &request) {

@@ -125,6 +125,15 @@ static void numbers_are_weak() {
     CHECK_THROWS(whole + (INT32_MIN - std::int64_t{1}), mlxrocm::InvalidArgumentError);
 }
 
+// Where an operation finds the dtype itself, one may be given.
+static void found_dtypes() {
+    const Array x(std::vector<float>(64, 0.5F), {1, 64});
+    CHECK(mx::zeros_like(x).dtype() == DType::float32 && mx::ones_like(x, DType::int8).dtype() == DType::int8);
+    const auto [codes, scales, biases] = mx::quantize(x, 64, 4);
+    CHECK(mx::dequantize(codes, scales, biases, 64, 4).dtype() == DType::float32);
+    CHECK(mx::dequantize(codes, scales, biases, 64, 4, "affine", {}, DType::float16).dtype() == DType::float16);
+}
+
 static void devices() {
     const Array x({1.0F, 2.0F, 3.0F, 4.0F}, {2, 2});
     mlxrocm::Device cpu(0);
@@ -184,6 +193,7 @@ int main() {
     products();
     operators();
     numbers_are_weak();
+    found_dtypes();
     devices();
     mistakes();
     threads();

@@ -96,7 +96,8 @@ pub(super) fn numbers(rows: usize, columns: usize) -> Result<usize> {
 /// - `position_count`: positions; 0: the last token alone.
 /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each position: that of
 ///   position i is about the token that follows the first i + 1.
-/// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+/// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+///   the context are CONTEXT_FULL.
 /// - `needed`: receives rows * vocab_size, also when they do not fit; nullable unless measuring.
 /// - `error`: nullable; receives an owned error object on failure.
 ///
@@ -146,7 +147,8 @@ pub unsafe extern "C" fn mlxrocm_session_logits_at(
 /// - `options`: borrowed for the call; NULL means defaults: a row for each token.
 /// - `embedding`: receives rows of hidden_size numbers (mlxrocm_model_info): one where tokens are pooled, else one
 ///   for each chosen token.
-/// - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run.
+/// - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+///   the context are CONTEXT_FULL.
 /// - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
 /// - `error`: nullable; receives an owned error object on failure.
 ///

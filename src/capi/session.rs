@@ -245,7 +245,8 @@ pub unsafe extern "C" fn mlxrocm_session_submit(
 /// - `count`: tokens.
 /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each token: row
 ///   i is about the token that follows the first i + 1.
-/// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+/// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+///   the context are CONTEXT_FULL.
 /// - `needed`: receives count * vocab_size, also when they do not fit; nullable unless measuring.
 /// - `error`: nullable; receives an owned error object on failure.
 ///

@@ -137,9 +137,6 @@ static void loading(void) {
     larger.newer = 0; /* a newer program that asks for nothing new */
     OK(mlxrocm_model_load(model_path, MLXROCM_NUL, &larger.options, &model, &error));
     mlxrocm_model_free(model);
-    memset(&options, 0, sizeof options); /* all zero is NULL */
-    OK(mlxrocm_model_load(model_path, MLXROCM_NUL, &options, &model, &error));
-    mlxrocm_model_free(model);
     mlxrocm_model_free(NULL);
 }
 

@@ -85,6 +85,14 @@ static void constrained(mlxrocm::Session &session, const std::vector<mlxrocm::To
         failed += event.is_finished() && event.error_status == MLXROCM_ERROR_CANCELLED;
     }
     CHECK(tokens == 5 && failed == 1);
+    int came_out = 0;
+    mlxrocm::Generation again = session.submit(broken);
+    try {
+        again.text();
+    } catch (int thrown) {
+        came_out = thrown;
+    }
+    CHECK(came_out == 1);
 }
 
 static std::string text_of(mlxrocm::Generation generation, std::size_t &tokens) {

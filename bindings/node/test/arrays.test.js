@@ -32,6 +32,15 @@ test('typed arrays there and back', async () => {
   assert.deepEqual(array([]).shape, [0]);
 });
 
+test('dtypes that an operation finds', () => {
+  const x = array(new Float32Array(64), { shape: [1, 64] });
+  assert.equal(mx.zerosLike(x).dtype, 'float32');
+  assert.equal(mx.onesLike(x, 'int8').dtype, 'int8');
+  const [codes, scales, biases] = mx.quantize(x, 64, 4);
+  assert.equal(mx.dequantize(codes, scales, biases, 64, 4).dtype, 'float32');
+  assert.equal(mx.dequantize(codes, scales, biases, 64, 4, 'affine', null, 'float16').dtype, 'float16');
+});
+
 test('products, reductions and softmax', async () => {
   const [rows, inner, columns] = [5, 7, 3];
   const a = Float32Array.from({ length: rows * inner }, () => Math.random() - 0.5);

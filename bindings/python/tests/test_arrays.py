@@ -338,6 +338,7 @@ class Operations(unittest.TestCase):
         same(self, mx.gather_mm(x, w.swapaxes(1, 2), rhs_indices=chosen, sorted_indices=False), wanted, 1e-4)
         codes = mx.quantize(w)
         by_hand = np.asarray(mx.dequantize(*codes))
+        self.assertEqual(mx.dequantize(*codes, dtype=mx.float16).dtype, mx.float16)
         wanted = np.einsum("toi,nti->nto", by_hand, np.broadcast_to(x[:, 0], (4, 3, 64)))[np.arange(4)[:, None], chosen][:, :, None]
         for more in ({}, {"group_size": None, "bits": None, "mode": "affine", "sorted_indices": False}):
             same(self, mx.gather_qmm(x, *codes, rhs_indices=chosen, transpose=True, **more), wanted, 1e-4)

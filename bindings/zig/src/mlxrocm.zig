@@ -6,6 +6,8 @@ const errors = @import("errors.zig");
 const model = @import("model.zig");
 const session = @import("session.zig");
 
+/// Networks of Leela Chess Zero.
+pub const chess = @import("chess.zig");
 /// The C interface as it is.
 pub const c = @import("c.zig").c;
 /// Operations on arrays.

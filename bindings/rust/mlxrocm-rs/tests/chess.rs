@@ -54,7 +54,7 @@ fn evaluations() {
         for (chance, logit) in &known {
             assert!(((chance / known[0].0).ln() - (logit - known[0].1)).abs() < 2e-3, "{i}: {of:?}");
         }
-        assert_eq!(net.evaluate(std::slice::from_ref(position), 1.0).unwrap(), [of.clone()], "{i} alone");
+        assert_eq!(&net.evaluate(std::slice::from_ref(position), 1.0).unwrap()[0], of, "{i} alone");
     }
     thread::scope(|scope| {
         for _ in 0..4 {
