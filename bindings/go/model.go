@@ -187,6 +187,59 @@ func (t *Tokenizer) Decode(tokens []Token, flags uint32) (string, error) {
 	})
 }
 
+// NoToken stands for a token that a model does not have.
+const NoToken Token = C.MLXROCM_NO_TOKEN
+
+// TokenizerInfo has facts about a tokenizer.
+type TokenizerInfo struct {
+	// Tokens are 0 to VocabSize - 1.
+	VocabSize uint32
+	// The tokens that begin and end a text, or NoToken.
+	BOS, EOS Token
+}
+
+// Info tells facts about the tokenizer.
+func (t *Tokenizer) Info() (TokenizerInfo, error) {
+	info := C.mlxrocm_tokenizer_info{}
+	info.struct_size = C.uint32_t(unsafe.Sizeof(info))
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(t)
+	if status := C.mlxrocm_tokenizer_get_info((*C.mlxrocm_tokenizer)(t.get()), &info, &failure); status < 0 {
+		return TokenizerInfo{}, taken(status, failure)
+	}
+	return TokenizerInfo{uint32(info.vocab_size), Token(info.bos), Token(info.eos)}, nil
+}
+
+// FindToken gives the token of an exact spelling like "<|im_end|>", or NoToken.
+func (t *Tokenizer) FindToken(spelling string) (Token, error) {
+	var memory arena
+	defer memory.release()
+	defer runtime.KeepAlive(t)
+	text, length := memory.text(spelling)
+	var token C.uint32_t
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_tokenizer_find_token((*C.mlxrocm_tokenizer)(t.get()), text, length, &token, &failure)
+	return Token(token), result(status, failure)
+}
+
+// IsSpecial says whether a token is a control token that ordinary text never contains.
+func (t *Tokenizer) IsSpecial(token Token) (bool, error) {
+	defer runtime.KeepAlive(t)
+	var special C.uint32_t
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_tokenizer_is_special((*C.mlxrocm_tokenizer)(t.get()), C.uint32_t(token), &special, &failure)
+	return special != 0, result(status, failure)
+}
+
+// TokenBytes gives the bytes that a token stands for; they may be a part of a character.
+func (t *Tokenizer) TokenBytes(token Token) ([]byte, error) {
+	defer runtime.KeepAlive(t)
+	bytes, err := filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
+		return C.mlxrocm_tokenizer_token_bytes((*C.mlxrocm_tokenizer)(t.get()), C.uint32_t(token), text, capacity, needed, failure)
+	})
+	return []byte(bytes), err
+}
+
 // RenderChat writes a chat with the model's template, as the text of a prompt that the model answers; encode it with
 // ParseSpecial.
 func (m *Model) RenderChat(messages []Message) (string, error) {

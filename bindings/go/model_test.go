@@ -297,6 +297,30 @@ func TestTextsMayHoldNULs(t *testing.T) {
 	}
 }
 
+func TestFactsAboutTokensAndSessions(t *testing.T) {
+	info := mlxrocm.Must(tokenizer.Info())
+	end := mlxrocm.Must(tokenizer.FindToken("<|im_end|>"))
+	if info.VocabSize != 49152 || info.EOS != end || !mlxrocm.Must(tokenizer.IsSpecial(end)) {
+		t.Errorf("%+v, end %d", info, end)
+	}
+	if none := mlxrocm.Must(tokenizer.FindToken("no such token")); none != mlxrocm.NoToken {
+		t.Error(none)
+	}
+	if _, err := tokenizer.IsSpecial(info.VocabSize); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Error(err)
+	}
+	var whole []byte
+	for _, token := range mlxrocm.Must(tokenizer.Encode("Zoë 🙂", 0)) {
+		whole = append(whole, mlxrocm.Must(tokenizer.TokenBytes(token))...)
+	}
+	if string(whole) != "Zoë 🙂" {
+		t.Errorf("%q", whole)
+	}
+	if facts := mlxrocm.Must(session.Info()); facts.Context != 512 || facts.KVBytes == 0 || facts.KVTokens < 512 {
+		t.Errorf("%+v", facts)
+	}
+}
+
 func TestStates(t *testing.T) {
 	tokens := mlxrocm.Must(tokenizer.Encode(strings.Repeat("The quick brown fox jumps over the lazy dog. ", 9), 0))
 	options := &mlxrocm.Options{MaxTokens: 6, Logprobs: 1}

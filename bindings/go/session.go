@@ -64,6 +64,33 @@ func (m *Model) NewSession(options *SessionOptions) (*Session, error) {
 	return &Session{owned(unsafe.Pointer(handle), free)}, nil
 }
 
+// SessionInfo tells what a session is and does right now.
+type SessionInfo struct {
+	// Tokens of context of a request, its prompt included.
+	Context uint32
+	// Requests.
+	Running, Waiting uint64
+	// Tokens that the KV cache holds; of these, those of running requests, and those kept for prompts that begin alike.
+	KVTokens, KVUsed, KVCached uint64
+	KVBytes                    uint64
+}
+
+// Info tells what the session is and does right now.
+func (s *Session) Info() (SessionInfo, error) {
+	info := C.mlxrocm_session_info{}
+	info.struct_size = C.uint32_t(unsafe.Sizeof(info))
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(s)
+	if status := C.mlxrocm_session_get_info((*C.mlxrocm_session)(s.get()), &info, &failure); status < 0 {
+		return SessionInfo{}, taken(status, failure)
+	}
+	return SessionInfo{
+		Context: uint32(info.context), Running: uint64(info.running), Waiting: uint64(info.waiting),
+		KVTokens: uint64(info.kv_tokens), KVUsed: uint64(info.kv_used), KVCached: uint64(info.kv_cached),
+		KVBytes: uint64(info.kv_bytes),
+	}, nil
+}
+
 // Options say how to continue a prompt. Zero is each default: greedy, until the model stops.
 type Options struct {
 	MaxTokens                                            uint32

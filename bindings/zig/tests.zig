@@ -349,6 +349,30 @@ test "texts of slices, with NULs" {
     try testing.expectError(error.InvalidArgument, loaded.session.submit(.{ .text = "" }));
 }
 
+test "facts about tokens and sessions" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const info = try loaded.tokenizer.info();
+    const end = (try loaded.tokenizer.find("<|im_end|>")).?;
+    try testing.expectEqual(49152, info.vocab_size);
+    try testing.expectEqual(end, info.eos.?);
+    try testing.expect(try loaded.tokenizer.isSpecial(end));
+    try testing.expectEqual(null, try loaded.tokenizer.find("no such token"));
+    try testing.expectError(error.InvalidArgument, loaded.tokenizer.isSpecial(info.vocab_size));
+    const tokens = try loaded.tokenizer.encode(allocator, "Zoë 🙂", .{});
+    defer allocator.free(tokens);
+    var whole = std.ArrayList(u8).init(allocator);
+    defer whole.deinit();
+    for (tokens) |token| {
+        const bytes = try loaded.tokenizer.tokenBytes(allocator, token);
+        defer allocator.free(bytes);
+        try whole.appendSlice(bytes);
+    }
+    try testing.expectEqualStrings("Zoë 🙂", whole.items);
+    const facts = try loaded.session.info();
+    try testing.expect(facts.context == 512 and facts.kv_bytes > 0 and facts.kv_tokens >= 512);
+}
+
 test "states, forks, logits of positions and embeddings" {
     const loaded = try Loaded.init();
     defer loaded.deinit();

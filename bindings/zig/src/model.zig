@@ -180,6 +180,43 @@ pub const Tokenizer = struct {
         return tokens;
     }
 
+    /// Tokens are 0 to `vocab_size` - 1; those that begin and end a text.
+    pub fn info(self: Tokenizer) Error!struct { vocab_size: u32, bos: ?Token, eos: ?Token } {
+        var facts = std.mem.zeroes(c.mlxrocm_tokenizer_info);
+        facts.struct_size = @sizeOf(c.mlxrocm_tokenizer_info);
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_tokenizer_get_info(self.handle, &facts, &failure), failure);
+        return .{ .vocab_size = facts.vocab_size, .bos = someToken(facts.bos), .eos = someToken(facts.eos) };
+    }
+
+    /// The token of an exact spelling like "<|im_end|>".
+    pub fn find(self: Tokenizer, spelling: []const u8) Error!?Token {
+        var token: Token = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_tokenizer_find_token(self.handle, spelling.ptr, spelling.len, &token, &failure), failure);
+        return someToken(token);
+    }
+
+    /// Whether a token is a control token that ordinary text never contains.
+    pub fn isSpecial(self: Tokenizer, token: Token) Error!bool {
+        var special: u32 = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_tokenizer_is_special(self.handle, token, &special, &failure), failure);
+        return special != 0;
+    }
+
+    /// The bytes that a token stands for, owned; they may be a part of a character.
+    pub fn tokenBytes(self: Tokenizer, allocator: std.mem.Allocator, token: Token) ![]u8 {
+        var needed: usize = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const fill = c.mlxrocm_tokenizer_token_bytes;
+        try check(fill(self.handle, token, null, 0, &needed, &failure), failure);
+        const bytes = try allocator.alloc(u8, needed);
+        errdefer allocator.free(bytes);
+        try check(fill(self.handle, token, bytes.ptr, needed, &needed, &failure), failure);
+        return withoutNul(allocator, bytes);
+    }
+
     /// The text of tokens, owned.
     pub fn decode(self: Tokenizer, allocator: std.mem.Allocator, tokens: []const Token, skip_special: bool) ![]u8 {
         const flags: u32 = if (skip_special) c.MLXROCM_DECODE_SKIP_SPECIAL else 0;
@@ -193,6 +230,10 @@ pub const Tokenizer = struct {
         return withoutNul(allocator, text);
     }
 };
+
+fn someToken(number: Token) ?Token {
+    return if (number == c.MLXROCM_NO_TOKEN) null else number;
+}
 
 fn withoutNul(allocator: std.mem.Allocator, text: []u8) ![]u8 {
     return allocator.realloc(text, text.len - 1);

@@ -115,6 +115,15 @@ pub const Session = struct {
         c.mlxrocm_session_free(self.handle);
     }
 
+    /// What the session is and does right now.
+    pub fn info(self: Session) Error!c.mlxrocm_session_info {
+        var facts = std.mem.zeroes(c.mlxrocm_session_info);
+        facts.struct_size = @sizeOf(c.mlxrocm_session_info);
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_session_get_info(self.handle, &facts, &failure), failure);
+        return facts;
+    }
+
     /// Queues a request and returns at once.
     pub fn submit(self: Session, request: Request) Error!Generation {
         var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);

@@ -40,7 +40,7 @@ pub use error::{Error, Result};
 pub use files::{Arrays, load_arrays, save_gguf, save_safetensors};
 pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
 pub use log::{LogLevel, set_log};
-pub use model::{Message, Model, ModelInfo, TensorInfo, Tokenizer, list_tensors};
+pub use model::{Message, Model, ModelInfo, TensorInfo, Tokenizer, TokenizerInfo, list_tensors};
 pub use operations::*;
 pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions, state_tokens};
 

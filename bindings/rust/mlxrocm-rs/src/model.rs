@@ -192,6 +192,19 @@ pub fn list_tensors(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
     (0..count).map(tensor).collect()
 }
 
+/// Facts about a tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenizerInfo {
+    pub vocab_size: u32,
+    pub bos: Option<u32>,
+    pub eos: Option<u32>,
+}
+
+fn token(number: u32) -> Option<u32> {
+    (number != sys::MLXROCM_NO_TOKEN).then_some(number)
+}
+
 /// A model's tokenizer, immutable.
 pub struct Tokenizer(TokenizerHandle);
 
@@ -214,6 +227,33 @@ impl Tokenizer {
             encode(tokens.as_mut_ptr(), tokens.len(), &mut needed)?;
         }
         Ok(tokens)
+    }
+
+    /// Tokens are 0 to `vocab_size` - 1; those that begin and end a text.
+    pub fn info(&self) -> Result<TokenizerInfo> {
+        // SAFETY: zero is a value of each field: numbers.
+        let mut info: sys::mlxrocm_tokenizer_info = unsafe { zeroed() };
+        info.struct_size = size_of_val(&info) as u32;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_tokenizer_get_info(self.0.get(), &mut info, error) })?;
+        Ok(TokenizerInfo { vocab_size: info.vocab_size, bos: token(info.bos), eos: token(info.eos) })
+    }
+
+    /// The token of an exact spelling like "<|im_end|>".
+    pub fn find(&self, spelling: &str) -> Result<Option<u32>> {
+        let mut found = 0;
+        let (start, length) = (spelling.as_ptr().cast(), spelling.len());
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_tokenizer_find_token(self.0.get(), start, length, &mut found, error) })?;
+        Ok(token(found))
+    }
+
+    /// Whether a token is a control token that ordinary text never contains.
+    pub fn is_special(&self, token: u32) -> Result<bool> {
+        let mut special = 0;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_tokenizer_is_special(self.0.get(), token, &mut special, error) })?;
+        Ok(special != 0)
     }
 
     /// The bytes that a token stands for; they may be a part of a character.

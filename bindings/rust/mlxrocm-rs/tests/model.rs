@@ -108,6 +108,11 @@ fn facts_about_sessions_and_tokens() {
     let bytes: Vec<u8> = tokens.iter().flat_map(|token| tokenizer.token_bytes(*token).unwrap()).collect();
     assert_eq!(bytes, "Grüße 😀".as_bytes());
     assert_eq!(tokenizer.token_bytes(u32::MAX).err().unwrap().status, Status::InvalidArgument);
+    let (info, end) = (tokenizer.info().unwrap(), tokenizer.find("<|im_end|>").unwrap());
+    assert_eq!((info.vocab_size, info.eos), (49152, end));
+    assert!(end.is_some() && tokenizer.is_special(end.unwrap()).unwrap());
+    assert_eq!(tokenizer.find("no such token").unwrap(), None);
+    assert_eq!(tokenizer.is_special(info.vocab_size).unwrap_err().status, Status::InvalidArgument);
 }
 
 #[test]
