@@ -24,9 +24,9 @@
  * order, also while another thread is in a call on them.
  *
  * Structs that may grow begin with `struct_size`: set it to the sizeof of the struct, and all other
- * fields to what you want; zero is always the default. A size of 0 is an error, as is any other that
- * the struct never had; where a struct of options may be NULL, NULL is all defaults. The usual way is
- * an initialiser,
+ * fields to what you want; zero is always the default. A size of 0, or of less than the struct ever
+ * had, is an error; where a struct of options may be NULL, that is all defaults. The usual way is an
+ * initialiser,
  *     mlxrocm_request request = {.struct_size = sizeof request, .max_tokens = 100};
  * A program compiled with an older header works with a newer library, and the other way round as
  * long as it sets no field that the library does not know.
@@ -3491,7 +3491,8 @@ mlxrocm_status mlxrocm_session_submit(const struct mlxrocm_session *session,
  * - `count`: tokens.
  * - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each token: row
  *   i is about the token that follows the first i + 1.
- * - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+ * - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+ *   the context are CONTEXT_FULL.
  * - `needed`: receives count * vocab_size, also when they do not fit; nullable unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -3527,7 +3528,8 @@ void mlxrocm_session_free(struct mlxrocm_session *session);
  * - `position_count`: positions; 0: the last token alone.
  * - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each position: that of
  *   position i is about the token that follows the first i + 1.
- * - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+ * - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+ *   the context are CONTEXT_FULL.
  * - `needed`: receives rows * vocab_size, also when they do not fit; nullable unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *
@@ -3555,7 +3557,8 @@ mlxrocm_status mlxrocm_session_logits_at(const struct mlxrocm_session *session,
  * - `options`: borrowed for the call; NULL means defaults: a row for each token.
  * - `embedding`: receives rows of hidden_size numbers (mlxrocm_model_info): one where tokens are pooled, else one
  *   for each chosen token.
- * - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run.
+ * - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+ *   the context are CONTEXT_FULL.
  * - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *

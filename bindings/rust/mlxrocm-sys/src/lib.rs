@@ -1029,7 +1029,7 @@ pub struct mlxrocm_session_options {
     pub struct_size: u32,
     /// Tokens of context that a request may use, its prompt included; 0: the model's, at most 8192. More than the model was trained for works, with a warning in the log: what is written beyond may be poor. Where its RoPE would follow each text's length there (`rope_scaling` `dynamic`), it is MLXROCM_ERROR_INVALID_ARGUMENT.
     pub context: u32,
-    /// Requests that run at once, more wait for their turn; 0: 8.
+    /// Requests that run at once, at most 1,024; more wait for their turn; 0: 8.
     pub max_requests: u32,
     /// Prompt tokens that are run at once; 0: 512, on GPUs 1,024, of mixtures of experts on NVIDIA 2,048.
     pub prefill_chunk: u32,
@@ -1120,7 +1120,7 @@ pub struct mlxrocm_request {
     pub messages: *const mlxrocm_message,
     /// Messages in `messages`; 0: none.
     pub message_count: usize,
-    /// Strings that end the generation and are not part of its text; UTF-8.
+    /// Strings that end the generation and are not part of its text; UTF-8. Empty ones end nothing.
     pub stop: *const *const c_char,
     /// Bytes of each of `stop`; NULL: they are NUL-terminated.
     pub stop_lengths: *const usize,
@@ -2512,7 +2512,8 @@ unsafe extern "C" {
     /// - `count`: tokens.
     /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each token: row
     ///   i is about the token that follows the first i + 1.
-    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+    ///   the context are CONTEXT_FULL.
     /// - `needed`: receives count * vocab_size, also when they do not fit; nullable unless measuring.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
@@ -2538,7 +2539,8 @@ unsafe extern "C" {
     /// - `position_count`: positions; 0: the last token alone.
     /// - `logits`: receives rows of vocab_size numbers (mlxrocm_model_info), one row for each position: that of
     ///   position i is about the token that follows the first i + 1.
-    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run.
+    /// - `capacity`: room in `logits`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+    ///   the context are CONTEXT_FULL.
     /// - `needed`: receives rows * vocab_size, also when they do not fit; nullable unless measuring.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
@@ -2556,7 +2558,8 @@ unsafe extern "C" {
     /// - `options`: borrowed for the call; NULL means defaults: a row for each token.
     /// - `embedding`: receives rows of hidden_size numbers (mlxrocm_model_info): one where tokens are pooled, else one
     ///   for each chosen token.
-    /// - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run.
+    /// - `capacity`: room in `embedding`, in numbers; 0: only measure, nothing is run. Whatever it is, more tokens than
+    ///   the context are CONTEXT_FULL.
     /// - `needed`: receives rows * hidden_size, also when they do not fit; nullable unless measuring.
     /// - `error`: nullable; receives an owned error object on failure.
     ///
