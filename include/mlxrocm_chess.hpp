@@ -35,7 +35,8 @@ class ChessNet : public detail::Owned<mlxrocm_chess_net, mlxrocm_chess_net_free>
     // A .pb.gz or the same unpacked. `options`: zero is each field's default; its struct_size need not be set.
     explicit ChessNet(const std::string &path, mlxrocm_chess_net_options options = {})
         : Owned(load(path, options)) {}
-    ChessNet(const std::string &path, const Device &device, std::uint32_t threads = 0) : Owned(load(path, on(device, threads))) {}
+    ChessNet(const std::string &path, const Device &device, std::uint32_t threads = 0)
+        : Owned(load(path, on(device, threads))) {}
     mlxrocm_chess_net_info info() const {
         mlxrocm_chess_net_info info{};
         info.struct_size = sizeof info;
@@ -53,11 +54,12 @@ class ChessNet : public detail::Owned<mlxrocm_chess_net, mlxrocm_chess_net_free>
         std::vector<std::vector<mlxrocm_chess_move>> legal(count);
         for (std::size_t i = 0; i < count; i++)
             legal[i] = input(positions[i], &masks[i * MLXROCM_CHESS_PLANES], &values[i * MLXROCM_CHESS_PLANES]);
-        detail::call(mlxrocm_chess_net_evaluate, get(), masks.data(), values.data(), count, policy.data(), wdl.data(), left.data());
+        detail::call(mlxrocm_chess_net_evaluate, get(), masks.data(), values.data(), count, policy.data(), wdl.data(),
+                     left.data());
         for (std::size_t i = 0; i < count; i++) {
             std::vector<float> chances(legal[i].size());
-            detail::call(mlxrocm_chess_net_get_chances, &policy[i * MLXROCM_CHESS_MOVES], legal[i].data(), legal[i].size(),
-                         temperature, chances.data());
+            detail::call(mlxrocm_chess_net_get_chances, &policy[i * MLXROCM_CHESS_MOVES], legal[i].data(),
+                         legal[i].size(), temperature, chances.data());
             made[i] = {wdl[3 * i], wdl[3 * i + 1], wdl[3 * i + 2], left[i], {}};
             for (std::size_t k = 0; k < chances.size(); k++) {
                 const mlxrocm_chess_move &move = legal[i][k];
@@ -93,8 +95,8 @@ class ChessNet : public detail::Owned<mlxrocm_chess_net, mlxrocm_chess_net_free>
         const char *fen = position.fen.empty() ? nullptr : position.fen.data();
         std::vector<mlxrocm_chess_move> legal(256); // no position has more than 218
         std::size_t found = 0;
-        detail::call(mlxrocm_chess_net_get_input, get(), fen, position.fen.size(), moves.data(), lengths.data(), moves.size(),
-                     masks, values, legal.data(), legal.size(), &found);
+        detail::call(mlxrocm_chess_net_get_input, get(), fen, position.fen.size(), moves.data(), lengths.data(),
+                     moves.size(), masks, values, legal.data(), legal.size(), &found);
         legal.resize(found);
         return legal;
     }

@@ -80,7 +80,8 @@ static void evaluations() {
             sum += move.chance;
             if (!logits.count(move.policy_index)) continue;
             if (!first) first = &move;
-            CHECK(std::abs(std::log(move.chance / first->chance) - (logits[move.policy_index] - logits[first->policy_index])) < 2e-3F);
+            const float wanted = logits[move.policy_index] - logits[first->policy_index];
+            CHECK(std::abs(std::log(move.chance / first->chance) - wanted) < 2e-3F);
         }
         CHECK(near(sum, 1) && same(net.evaluate({all[i]}), {of}));
     }

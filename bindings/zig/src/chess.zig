@@ -162,8 +162,9 @@ pub const ChessNet = struct {
         var found: usize = 0;
         var failure: ?*c.mlxrocm_error = null;
         const fill = c.mlxrocm_chess_net_get_input;
-        const status = fill(self.handle, fen, fen_length, names.ptr, lengths.ptr, names.len, masks, values, legal.ptr, legal.len, &found, &failure);
-        try check(status, failure);
+        const given = .{ self.handle, fen, fen_length, names.ptr, lengths.ptr, names.len };
+        const results = .{ masks, values, legal.ptr, legal.len, &found, &failure };
+        try check(@call(.auto, fill, given ++ results), failure);
         return legal[0..found];
     }
 };
