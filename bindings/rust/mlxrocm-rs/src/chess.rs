@@ -15,10 +15,11 @@ const MOVES: usize = sys::MLXROCM_CHESS_MOVES as usize;
 const LEGAL: usize = 256;
 
 /// A network that evaluates chess positions.
+#[derive(Debug)]
 pub struct ChessNet(NetHandle);
 
 /// How to load a network; zero is each default.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ChessOptions<'a> {
     /// `None`: the CPU.
     pub device: Option<&'a Device>,

@@ -57,6 +57,7 @@ pub struct DeviceMemory {
 }
 
 /// An open device.
+#[derive(Debug)]
 pub struct Device(pub(crate) DeviceHandle);
 
 impl Device {

@@ -15,6 +15,7 @@ handle!(StreamHandle, mlxrocm_stream, mlxrocm_stream_free);
 handle!(ProgramHandle, mlxrocm_program, mlxrocm_program_free);
 
 /// Memory of a GPU, or host memory that it can reach. Work that was queued with it keeps its memory when it is dropped.
+#[derive(Debug)]
 pub struct Buffer {
     handle: BufferHandle,
     size: usize,
@@ -113,6 +114,7 @@ numbers! {
 }
 
 /// Code on a GPU.
+#[derive(Debug)]
 pub struct Module(ModuleHandle);
 
 impl Module {
@@ -164,6 +166,7 @@ pub struct KernelInfo {
 }
 
 /// A function that a GPU runs.
+#[derive(Debug)]
 pub struct Kernel(KernelHandle);
 
 impl Kernel {
@@ -216,6 +219,7 @@ impl Grid {
 }
 
 /// A queue of work that a GPU does in order. What fails while it runs comes out of the next wait.
+#[derive(Debug)]
 pub struct Stream(StreamHandle);
 
 impl Stream {
@@ -274,6 +278,7 @@ impl Stream {
 }
 
 /// Launches that are recorded once, ordered by what each reads and writes, and run often.
+#[derive(Debug)]
 pub struct Program(ProgramHandle);
 
 impl Program {

@@ -107,6 +107,12 @@ macro_rules! handle {
         // SAFETY: they are immutable or internally locked; a generation's events need `&mut`.
         unsafe impl Sync for $name {}
 
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
         impl $name {
             /// Makes an object with a call that stores it.
             pub(crate) fn make(

@@ -68,12 +68,13 @@ pub enum FinishReason {
 }
 
 /// A running request: an iterator over its events. Dropping one that runs cancels it.
+#[derive(Debug)]
 pub struct Generation {
     handle: Arc<GenerationHandle>,
 }
 
 /// Cancels a generation from elsewhere.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Canceller(Arc<GenerationHandle>);
 
 impl Canceller {

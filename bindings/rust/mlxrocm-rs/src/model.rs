@@ -53,6 +53,7 @@ unsafe extern "C" fn report(done: u64, total: u64, hears: *mut c_void) -> i32 {
 }
 
 /// A loaded model, immutable.
+#[derive(Debug)]
 pub struct Model(pub(crate) ModelHandle);
 
 impl Model {
@@ -206,6 +207,7 @@ fn token(number: u32) -> Option<u32> {
 }
 
 /// A model's tokenizer, immutable.
+#[derive(Debug)]
 pub struct Tokenizer(TokenizerHandle);
 
 impl Tokenizer {

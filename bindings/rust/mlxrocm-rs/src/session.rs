@@ -4,6 +4,7 @@ use crate::error::{Result, call, field, handle};
 use crate::generation::{Generation, GenerationHandle};
 use crate::model::{Message, Model, borrowed};
 use mlxrocm_sys as sys;
+use std::fmt;
 use std::mem::zeroed;
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -68,6 +69,7 @@ pub struct SessionInfo {
 }
 
 /// Several requests at once over one KV cache.
+#[derive(Debug)]
 pub struct Session(SessionHandle);
 
 impl Session {
@@ -237,6 +239,18 @@ pub struct Request {
     stop: Vec<String>,
     stop_tokens: Vec<u32>,
     bias: Vec<(u32, f32)>,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("tokens", &self.tokens)
+            .field("text", &self.text)
+            .field("messages", &self.messages)
+            .field("chat_json", &self.chat_json)
+            .field("max_tokens", &self.numbers.max_tokens)
+            .finish_non_exhaustive()
+    }
 }
 
 // SAFETY: its pointers are null.

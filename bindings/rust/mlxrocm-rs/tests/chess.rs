@@ -77,5 +77,5 @@ fn ends_and_mistakes() {
     assert_eq!(refused(&[Position { fen: Some(String::new()), moves: vec![] }], 1.0), Status::InvalidArgument);
     assert_eq!(refused(&[after("")], 0.0), Status::InvalidArgument);
     assert_eq!(refused(&vec![after(""); 1025], 1.0), Status::InvalidArgument);
-    assert_eq!(ChessNet::load("/nowhere").err().unwrap().status, Status::Io);
+    assert_eq!(ChessNet::load("/nowhere").unwrap_err().status, Status::Io);
 }

@@ -93,7 +93,7 @@ fn a_chat_in_json_is_as_its_messages() {
     let found = run(&Request::chat_json(parts).max_tokens(24));
     assert_eq!(found, run(&Request::chat(&messages).max_tokens(24)));
     let image = r#"{"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}"#;
-    let error = session().submit(&Request::chat_json(image)).err().unwrap();
+    let error = session().submit(&Request::chat_json(image)).unwrap_err();
     assert_eq!(error.status, Status::InvalidArgument);
     assert!(error.message.contains("image_url"), "{error}");
 }
@@ -107,7 +107,7 @@ fn facts_about_sessions_and_tokens() {
     let tokens = tokenizer.encode("Grüße 😀", false, false).unwrap();
     let bytes: Vec<u8> = tokens.iter().flat_map(|token| tokenizer.token_bytes(*token).unwrap()).collect();
     assert_eq!(bytes, "Grüße 😀".as_bytes());
-    assert_eq!(tokenizer.token_bytes(u32::MAX).err().unwrap().status, Status::InvalidArgument);
+    assert_eq!(tokenizer.token_bytes(u32::MAX).unwrap_err().status, Status::InvalidArgument);
     let (info, end) = (tokenizer.info().unwrap(), tokenizer.find("<|im_end|>").unwrap());
     assert_eq!((info.vocab_size, info.eos), (49152, end));
     assert!(end.is_some() && tokenizer.is_special(end.unwrap()).unwrap());
@@ -130,7 +130,7 @@ fn embeddings() {
     let (plain, unit) = (session().embed(&tokens("A"), Pooling::Last, false).unwrap(), embed("A", Pooling::Last));
     let length = product(&plain, &plain).sqrt();
     assert!(plain.iter().zip(unit).all(|(plain, unit)| (plain / length - unit).abs() < 1e-6));
-    assert_eq!(session().embed(&[], Pooling::Mean, true).err().unwrap().status, Status::InvalidArgument);
+    assert_eq!(session().embed(&[], Pooling::Mean, true).unwrap_err().status, Status::InvalidArgument);
 }
 
 #[test]
@@ -200,23 +200,23 @@ fn dropping_cancels_and_waits_have_timeouts() {
 fn errors() {
     let file = std::env::temp_dir().join(format!("mlxrocm-rs-{}.gguf", std::process::id()));
     std::fs::write(&file, &std::fs::read(path()).unwrap()[..5000]).unwrap();
-    let damaged = Model::load(&file).err().unwrap();
+    let damaged = Model::load(&file).unwrap_err();
     std::fs::remove_file(&file).unwrap();
     assert_eq!(damaged.status, Status::InvalidFile);
-    let missing = Model::load("/nowhere/model.gguf").err().unwrap();
+    let missing = Model::load("/nowhere/model.gguf").unwrap_err();
     assert_eq!(missing.status, Status::Io);
     assert!(missing.message.contains("/nowhere/model.gguf"), "{missing}");
-    let refused = |request: Request| session().submit(&request).err().unwrap().status;
+    let refused = |request: Request| session().submit(&request).unwrap_err().status;
     assert_eq!(refused(Request::tokens(&[1; 600])), Status::ContextFull);
     assert_eq!(refused(Request::tokens(&[])), Status::InvalidArgument);
-    assert_eq!(Model::load("a\0b").err().unwrap().status, Status::InvalidArgument);
-    assert_eq!(Model::load("").err().unwrap().message, "path is empty: no file is called so");
+    assert_eq!(Model::load("a\0b").unwrap_err().status, Status::InvalidArgument);
+    assert_eq!(Model::load("").unwrap_err().message, "path is empty: no file is called so");
     // Refused before there is memory for it.
     assert_eq!(session().logits(&[1; 600]).unwrap_err().status, Status::ContextFull);
     assert_eq!(session().logits(&[]).unwrap_err().status, Status::InvalidArgument);
     assert_eq!(refused(Request::text("a").temperature(f32::NAN)), Status::InvalidArgument);
     assert_eq!(refused(Request::chat(&[])), Status::InvalidArgument);
-    assert_eq!(Device::open(Device::count().unwrap()).err().unwrap().status, Status::NoDevice);
+    assert_eq!(Device::open(Device::count().unwrap()).unwrap_err().status, Status::NoDevice);
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn forks_and_logits_of_positions() {
     }
     let fork = generation.fork(&Request::more().max_tokens(5)).unwrap();
     assert_eq!(begin.clone() + &fork.text().unwrap(), whole);
-    assert_eq!(generation.fork(&Request::text("a")).err().unwrap().status, Status::InvalidArgument);
+    assert_eq!(generation.fork(&Request::text("a")).unwrap_err().status, Status::InvalidArgument);
     assert_eq!(begin + &generation.text().unwrap(), whole);
 
     let tokens = model().tokenizer().unwrap().encode("The capital of France is", false, false).unwrap();
