@@ -3667,7 +3667,8 @@ mlxrocm_status mlxrocm_generation_get_fd(const struct mlxrocm_generation *genera
  *   has seen: the prompt and the tokens of its events.
  * - `count`: tokens.
  * - `state`: receives the state.
- * - `capacity`: room in `state`, in bytes; 0: only measure, nothing is run.
+ * - `capacity`: room in `state`, in bytes; 0: only measure, nothing is run. Whatever it is, more tokens than the
+ *   context are CONTEXT_FULL.
  * - `needed`: receives the state's bytes, also when they do not fit; nullable unless measuring.
  * - `error`: nullable; receives an owned error object on failure.
  *
