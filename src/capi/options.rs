@@ -32,7 +32,7 @@ fn zeroed<T: SizedStruct>() -> T {
 unsafe fn struct_size<T: SizedStruct>(pointer: *const T) -> Result<usize> {
     // SAFETY: the caller promises four readable bytes.
     let size = unsafe { pointer.cast::<u32>().read_unaligned() } as usize;
-    if !(T::FIRST_SIZE..=LIMIT).contains(&size) {
+    if size != 0 && !(T::FIRST_SIZE..=LIMIT).contains(&size) {
         return Err(Error::InvalidArgument(format!(
             "struct_size of {} is {size}: set it to sizeof({})",
             T::NAME,
@@ -42,11 +42,11 @@ unsafe fn struct_size<T: SizedStruct>(pointer: *const T) -> Result<usize> {
     Ok(size)
 }
 
-/// A struct from the caller. NULL means defaults. A size of 0 is refused, of a struct of zeros too: what a caller who
-/// forgot the size sets in later fields would be passed over.
+/// A struct from the caller. NULL and a struct of zeros, its size included, mean defaults.
 ///
 /// # Safety
-/// `pointer` is NULL or points to a struct of the size that its first field says.
+/// `pointer` is NULL or points to a struct of the size that its first field says; if that is 0, of
+/// the size that the struct had in the release that introduced it.
 pub(super) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     let mut value = zeroed::<T>();
     if pointer.is_null() {
@@ -54,9 +54,17 @@ pub(super) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     }
     // SAFETY: not NULL; the caller promises a struct.
     let size = unsafe { struct_size(pointer) }?;
+    let readable = if size == 0 { T::FIRST_SIZE } else { size };
     // SAFETY: the caller promises that many readable bytes.
-    let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
-    let (known, unknown) = bytes.split_at(size.min(size_of::<T>()));
+    let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), readable) };
+    if size == 0 && bytes.iter().any(|&byte| byte != 0) {
+        return Err(Error::InvalidArgument(format!(
+            "struct_size of {} is 0: set it to sizeof({})",
+            T::NAME,
+            T::NAME
+        )));
+    }
+    let (known, unknown) = bytes.split_at(readable.min(size_of::<T>()));
     if unknown.iter().any(|&byte| byte != 0) {
         return Err(Error::Unsupported(format!(
             "{} sets a field that this version of the library does not have: update the library",
@@ -91,6 +99,13 @@ impl<T: SizedStruct> OutputStruct<T> {
         }
         // SAFETY: not NULL; the caller promises a struct.
         let size = unsafe { struct_size(pointer) }?;
+        if size == 0 {
+            return Err(Error::InvalidArgument(format!(
+                "struct_size of {} is 0: set it to sizeof({})",
+                T::NAME,
+                T::NAME
+            )));
+        }
         Ok(OutputStruct { pointer, size })
     }
 
@@ -151,16 +166,17 @@ mod tests {
             b,
         };
         assert_eq!(unsafe { read::<Now>(std::ptr::null()) }, Ok(now(0, 0, 0)));
+        assert_eq!(of(&bytes(0, 0, 0, &[])), Ok(now(0, 0, 0)));
+        assert!(of(&bytes(0, 1, 0, &[])).is_err(), "size forgotten");
         // With a struct of the first release, what lies behind it is not looked at.
         assert_eq!(of(&bytes(8, 1, 99, &[])), Ok(now(8, 1, 0)));
         assert_eq!(of(&bytes(16, 1, 2, &[])), Ok(now(16, 1, 2)));
         assert_eq!(of(&bytes(20, 1, 2, &[0; 4])), Ok(now(20, 1, 2)));
         let newer = of(&bytes(20, 1, 2, &[0, 0, 0, 1]));
         assert!(matches!(newer, Err(Error::Unsupported(_))), "{newer:?}");
-        for wrong in [0, 1, 7, 4097, u32::MAX] {
+        for wrong in [1, 7, 4097, u32::MAX] {
             assert!(of(&bytes(wrong, 1, 2, &[])).is_err(), "{wrong}");
         }
-        assert!(of(&bytes(0, 0, 0, &[])).is_err(), "size forgotten");
         let mut shifted = vec![0];
         shifted.extend(bytes(16, 1, 2, &[]));
         assert_eq!(of(&shifted[1..]), Ok(now(16, 1, 2)));
