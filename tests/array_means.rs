@@ -354,9 +354,8 @@ fn means_that_are_not_joined() {
                 assert!(bits(vec![make()]) == expected, "{number}, time {time}");
                 assert_eq!(joined_counts(), before, "{number}, time {time}");
                 // Nothing is tried again.
-                if time > 1 {
-                    assert_eq!(launches(gpu) - begin, single, "{number}, time {time}");
-                }
+                let launched = launches(gpu) - begin;
+                assert!(time < 2 || launched <= single, "{number}, time {time}");
             }
         }
     });

@@ -38,11 +38,10 @@ DEVICE void power_step(Complex *line, u32 log_n, u32 log_done, u32 total, const 
 }
 
 #define POWERS \
-    const void *x, void *out, const void *roots, const void *halves, u32 of_log_n, u32 lines, u32 all_lines, u32 inverse, f32 scale
+    const void *x, void *out, const void *roots, const void *halves, u32 log_n, u32 lines, u32 all_lines, u32 inverse, f32 scale
 // `halves`: e^(-πi k/n) for k <= n / 2, of real lines; null: the lines are complex. inverse: conjugates before and after.
 // LOG_N: the length where it is known when this is compiled (a fourth of the instructions are for where numbers lie); else 0.
 template <u32 THREADS, u32 LOG_N> DEVICE void powers(POWERS, Complex *line) {
-    const u32 log_n = LOG_N ? LOG_N : of_log_n;
     const u32 first = block_x() * lines, mine = minimum(lines, all_lines - first), n = 1u << log_n, total = mine << log_n;
     const u64 from = (u64)first << log_n;
     const auto given = [&](u32 i) {
@@ -87,19 +86,20 @@ template <u32 THREADS, u32 LOG_N> DEVICE void powers(POWERS, Complex *line) {
         if (k == 0) both(n / 2);
     }
 }
-#define OF_LENGTH(THREADS, LOG_N) powers<THREADS, LOG_N>(x, out, roots, halves, of_log_n, lines, all_lines, inverse, scale, line)
+#define OF_LENGTH(THREADS, LOG_N) \
+    powers<THREADS, LOG_N>(x, out, roots, halves, LOG_N ? LOG_N : log_n, lines, all_lines, inverse, scale, line)
 KERNEL(POWER_THREADS) void mlxrocm_array_fft_powers(POWERS) {
     SHARED Complex line[POWER_MOST + POWER_MOST / 16];
     grid_dependency_launch();
     grid_dependency_wait();
-    if (of_log_n == 12) return OF_LENGTH(POWER_THREADS, 12);
+    if (log_n == 12) return OF_LENGTH(POWER_THREADS, 12);
     OF_LENGTH(POWER_THREADS, 0);
 }
 KERNEL(SMALL_THREADS) void mlxrocm_array_fft_powers_small(POWERS) {
     SHARED Complex line[SMALL_MOST + SMALL_MOST / 16];
     grid_dependency_launch();
     grid_dependency_wait();
-    if (of_log_n == 11) return OF_LENGTH(SMALL_THREADS, 11);
-    if (of_log_n == 10) return OF_LENGTH(SMALL_THREADS, 10);
+    if (log_n == 11) return OF_LENGTH(SMALL_THREADS, 11);
+    if (log_n == 10) return OF_LENGTH(SMALL_THREADS, 10);
     OF_LENGTH(SMALL_THREADS, 0);
 }
