@@ -24,9 +24,9 @@
  * order, also while another thread is in a call on them.
  *
  * Structs that may grow begin with `struct_size`: set it to the sizeof of the struct, and all other
- * fields to what you want; zero is always the default. A size of 0, or of less than the struct ever
- * had, is an error; where a struct of options may be NULL, that is all defaults. The usual way is an
- * initialiser,
+ * fields to what you want; zero is always the default. A struct of options that is all zero, its
+ * size included, is all defaults, as NULL is where that may be given; else a size of 0, or of less
+ * than the struct ever had, is an error. The usual way is an initialiser,
  *     mlxrocm_request request = {.struct_size = sizeof request, .max_tokens = 100};
  * A program compiled with an older header works with a newer library, and the other way round as
  * long as it sets no field that the library does not know.
