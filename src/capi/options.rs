@@ -45,8 +45,7 @@ unsafe fn struct_size<T: SizedStruct>(pointer: *const T) -> Result<usize> {
 /// A struct from the caller. NULL and a struct of zeros, its size included, mean defaults.
 ///
 /// # Safety
-/// `pointer` is NULL or points to a struct of the size that its first field says; if that is 0, of
-/// the size that the struct had in the release that introduced it.
+/// `pointer` is NULL or points to a struct of the size that its first field says; if that is 0, of today's size.
 pub(super) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     let mut value = zeroed::<T>();
     if pointer.is_null() {
@@ -54,7 +53,8 @@ pub(super) unsafe fn read<T: SizedStruct>(pointer: *const T) -> Result<T> {
     }
     // SAFETY: not NULL; the caller promises a struct.
     let size = unsafe { struct_size(pointer) }?;
-    let readable = if size == 0 { T::FIRST_SIZE } else { size };
+    // Nothing was released yet, so that who forgets the size has today's struct; behind a release's it must not be read.
+    let readable = if size == 0 { size_of::<T>() } else { size };
     // SAFETY: the caller promises that many readable bytes.
     let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), readable) };
     if size == 0 && bytes.iter().any(|&byte| byte != 0) {
@@ -167,7 +167,9 @@ mod tests {
         };
         assert_eq!(unsafe { read::<Now>(std::ptr::null()) }, Ok(now(0, 0, 0)));
         assert_eq!(of(&bytes(0, 0, 0, &[])), Ok(now(0, 0, 0)));
-        assert!(of(&bytes(0, 1, 0, &[])).is_err(), "size forgotten");
+        for (a, b) in [(1, 0), (0, 1)] {
+            assert!(of(&bytes(0, a, b, &[])).is_err(), "size forgotten");
+        }
         // With a struct of the first release, what lies behind it is not looked at.
         assert_eq!(of(&bytes(8, 1, 99, &[])), Ok(now(8, 1, 0)));
         assert_eq!(of(&bytes(16, 1, 2, &[])), Ok(now(16, 1, 2)));

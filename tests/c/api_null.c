@@ -280,6 +280,9 @@ static void sessions(const mlxrocm_model *model) {
     mlxrocm_session_options options = {0};
     NULL_ARGUMENT(mlxrocm_session_new(NULL, NULL, &session, &error));
     NULL_ARGUMENT(mlxrocm_session_new(model, NULL, NULL, &error));
+    /* A field that came later than the struct, and its size is forgotten. */
+    options.kv_type = MLXROCM_KV_Q4;
+    INVALID(mlxrocm_session_new(model, &options, &session, &error));
     options.struct_size = 1;
     INVALID(mlxrocm_session_new(model, &options, &session, &error));
     options.struct_size = sizeof options;
