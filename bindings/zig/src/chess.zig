@@ -150,19 +150,14 @@ pub const ChessNet = struct {
 
     /// Fills a position's planes and gives its legal moves.
     fn input(self: ChessNet, room: std.mem.Allocator, position: Position, masks: [*]u64, values: [*]f32) ![]c.mlxrocm_chess_move {
-        const names = try room.alloc([*c]const u8, position.moves.len);
-        const lengths = try room.alloc(usize, position.moves.len);
-        for (names, lengths, position.moves) |*to, *length, move| {
-            to.* = move.ptr;
-            length.* = move.len;
-        }
+        const moves = try model.Texts.of(room, position.moves);
         const fen: [*c]const u8 = if (position.fen) |fen| model.field(fen) else null;
         const fen_length = if (position.fen) |text| text.len else 0;
         const legal = try room.alloc(c.mlxrocm_chess_move, 256); // no position has more than 218
         var found: usize = 0;
         var failure: ?*c.mlxrocm_error = null;
         const fill = c.mlxrocm_chess_net_get_input;
-        const given = .{ self.handle, fen, fen_length, names.ptr, lengths.ptr, names.len };
+        const given = .{ self.handle, fen, fen_length, moves.starts.ptr, moves.lengths.ptr, position.moves.len };
         const results = .{ masks, values, legal.ptr, legal.len, &found, &failure };
         try check(@call(.auto, fill, given ++ results), failure);
         return legal[0..found];

@@ -4,6 +4,7 @@
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
+const model = @import("model.zig");
 const Device = @import("device.zig").Device;
 const check = errors.check;
 const Error = errors.Error;
@@ -121,16 +122,11 @@ pub const Module = struct {
         how.struct_size = @sizeOf(c.mlxrocm_compile_options);
         var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
         defer arena.deinit();
-        const flags = try arena.allocator().alloc([*c]const u8, options.flags.len);
-        const lengths = try arena.allocator().alloc(usize, options.flags.len);
-        for (flags, lengths, options.flags) |*to, *length, flag| {
-            to.* = flag.ptr;
-            length.* = flag.len;
-        }
-        how.flag_count = @intCast(flags.len);
-        how.flags = flags.ptr;
-        how.flag_lengths = lengths.ptr;
-        how.name = if (options.name.len == 0) "" else options.name.ptr;
+        const flags = try model.Texts.of(arena.allocator(), options.flags);
+        how.flag_count = @intCast(options.flags.len);
+        how.flags = flags.starts.ptr;
+        how.flag_lengths = flags.lengths.ptr;
+        how.name = model.field(options.name);
         how.name_length = options.name.len;
         var handle: ?*c.mlxrocm_module = null;
         var failure: ?*c.mlxrocm_error = null;

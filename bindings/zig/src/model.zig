@@ -24,6 +24,22 @@ pub fn borrowed(allocator: std.mem.Allocator, messages: []const Message) Error![
     return list;
 }
 
+/// A list of texts as structs have it: where they lie, and their lengths.
+pub const Texts = struct {
+    starts: [][*c]const u8,
+    lengths: []usize,
+
+    pub fn of(arena: std.mem.Allocator, list: []const []const u8) Error!Texts {
+        const starts = try arena.alloc([*c]const u8, list.len);
+        const lengths = try arena.alloc(usize, list.len);
+        for (starts, lengths, list) |*start, *length, text| {
+            start.* = field(text);
+            length.* = text.len;
+        }
+        return .{ .starts = starts, .lengths = lengths };
+    }
+};
+
 /// A text as structs have it: with length 0 it ends at its NUL.
 pub fn field(text: []const u8) [*]const u8 {
     return if (text.len == 0) "" else text.ptr;

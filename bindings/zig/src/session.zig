@@ -55,15 +55,10 @@ pub const Request = struct {
         const messages = try model.borrowed(arena, request.messages);
         how.messages = messages.ptr;
         how.message_count = messages.len;
-        const stop = try arena.alloc([*c]const u8, request.stop.len);
-        const lengths = try arena.alloc(usize, request.stop.len);
-        for (stop, lengths, request.stop) |*to, *length, text| {
-            to.* = text.ptr;
-            length.* = text.len;
-        }
-        how.stop = stop.ptr;
-        how.stop_lengths = lengths.ptr;
-        how.stop_count = stop.len;
+        const stop = try model.Texts.of(arena, request.stop);
+        how.stop = stop.starts.ptr;
+        how.stop_lengths = stop.lengths.ptr;
+        how.stop_count = request.stop.len;
         how.tokens = request.tokens.ptr;
         how.token_count = request.tokens.len;
         how.stop_tokens = request.stop_tokens.ptr;
