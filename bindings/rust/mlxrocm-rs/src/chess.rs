@@ -142,13 +142,12 @@ impl ChessNet {
             let (wdl, left) = (wdl.as_mut_ptr(), left.as_mut_ptr());
             sys::mlxrocm_chess_net_evaluate(net, masks.as_ptr(), values.as_ptr(), count, policy, wdl, left, error)
         })?;
-        let mut results = policy.chunks_exact(MOVES).zip(wdl.chunks_exact(3)).zip(left);
-        let one = |legal: Vec<_>| {
-            let ((policy, wdl), moves_left) = results.next().expect("a result for each position");
-            let moves = chances(policy, &legal, temperature)?;
+        let results = policy.chunks_exact(MOVES).zip(wdl.chunks_exact(3)).zip(left);
+        let all = legal.iter().zip(results).map(|(legal, ((policy, wdl), moves_left))| {
+            let moves = chances(policy, legal, temperature)?;
             Ok(Evaluation { win: wdl[0], draw: wdl[1], loss: wdl[2], moves_left, moves })
-        };
-        legal.into_iter().map(one).collect()
+        });
+        all.collect()
     }
 
     /// Fills a position's planes and gives its legal moves.

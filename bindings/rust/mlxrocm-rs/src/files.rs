@@ -61,12 +61,7 @@ pub fn save_safetensors<'a>(
     arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
     metadata: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<()> {
-    let path = path.as_ref().as_os_str().as_encoded_bytes();
-    let map = map(arrays, metadata)?;
-    // SAFETY: live handles, and pointers with the lengths of what they point to.
-    let save =
-        |error| unsafe { sys::mlxrocm_array_map_save_safetensors(map.get(), path.as_ptr().cast(), path.len(), error) };
-    call(save).map(drop)
+    save(path.as_ref(), &map(arrays, metadata)?, sys::mlxrocm_array_map_save_safetensors)
 }
 
 /// The same to a GGUF file.
@@ -75,11 +70,23 @@ pub fn save_gguf<'a>(
     arrays: impl IntoIterator<Item = (&'a str, &'a Array)>,
     metadata: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<()> {
-    let path = path.as_ref().as_os_str().as_encoded_bytes();
-    let map = map(arrays, metadata)?;
+    save(path.as_ref(), &map(arrays, metadata)?, sys::mlxrocm_array_map_save_gguf)
+}
+
+/// Writes a map with one of the library's functions that do.
+fn save(
+    path: &Path,
+    map: &MapHandle,
+    write: unsafe extern "C" fn(
+        *const sys::mlxrocm_array_map,
+        *const c_char,
+        usize,
+        *mut *mut sys::mlxrocm_error,
+    ) -> sys::mlxrocm_status,
+) -> Result<()> {
+    let path = path.as_os_str().as_encoded_bytes();
     // SAFETY: live handles, and pointers with the lengths of what they point to.
-    let save = |error| unsafe { sys::mlxrocm_array_map_save_gguf(map.get(), path.as_ptr().cast(), path.len(), error) };
-    call(save).map(drop)
+    call(|error| unsafe { write(map.get(), path.as_ptr().cast(), path.len(), error) }).map(drop)
 }
 
 fn map<'a>(
