@@ -75,7 +75,8 @@ def abi(description):
         out.append(f"{constant['name'].removeprefix('MLXROCM_')} = {constant['value']}\n")
     out.append("\n")
     for callback in description["callbacks"]:
-        types = ", ".join(_ctype(p["type"], description) for p in [{"type": callback["returns"]}] + callback["parameters"])
+        kinds = [callback["returns"]] + [p["type"] for p in callback["parameters"]]
+        types = ", ".join("C.c_void_p" if kind == "const char *" else _ctype(kind, description) for kind in kinds)
         out.append(f"{callback['name'].removeprefix('mlxrocm_')} = C.CFUNCTYPE({types})\n")
     for struct in description["structs"]:
         out.append(f"\n\nclass {struct['name'].removeprefix('mlxrocm_')}(C.Structure):\n    _fields_ = [\n")
@@ -91,7 +92,8 @@ def abi(description):
     out.append("}\n\n# Result and parameters of each function.\nFUNCTIONS = {\n")
     for function in description["functions"]:
         types = ", ".join(_ctype(p["type"], description) for p in function["parameters"])
-        result = _ctype(function["returns"], description)
+        # A text has its length beside it: ctypes would end one that comes out at its first NUL.
+        result = "C.c_void_p" if function["returns"] == "const char *" else _ctype(function["returns"], description)
         comma = "," if len(function["parameters"]) == 1 else ""
         out.append(f'    "{function["name"]}": ({result}, ({types}{comma})),\n')
     out.append("}\n\nERRORS = {\n")
@@ -142,7 +144,7 @@ def _arguments(operation):
         elif parameter.kind == "ints":
             out.append(f"*_ints({name})")
         elif parameter.kind == "string":
-            out.append(f"_text({name}), NUL")
+            out.append(f"*_utf8({name})")
         elif parameter.kind == "dtype":
             out.append(f"-1 if {name} is None else _dtype({name})" if parameter.nullable else f"_dtype({name})")
         elif parameter.kind == "int" and parameter.nullable:
@@ -156,9 +158,10 @@ def _arguments(operation):
 
 def operations(description):
     out = [HEAD.replace('Do not edit."""', 'Do not edit.\n\nThe array operations in the C interface\'s form; core, linalg, fft, fast and random have MLX\'s.\n"""')]
-    out.append("from __future__ import annotations\n\nimport sys\nfrom collections.abc import Sequence\n\nfrom . import _methods\nfrom ._abi import NUL\n")
+    out.append("from __future__ import annotations\n\nimport sys\nfrom collections.abc import Sequence\n\nfrom . import _methods\n")
     out.append("from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,\n"
-               "                     _operate, _text, _tuple, _update)\n")
+               "                     _operate, _tuple, _update)\n")
+    out.append("from ._library import utf8 as _utf8\n")
     out.append("from .dtypes import float32 as FLOAT32, int32 as INT32\n")
     for operation in d.operations(description):
         arguments = ", ".join([f'"{operation.function}"'] + _arguments(operation))

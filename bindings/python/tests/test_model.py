@@ -196,13 +196,14 @@ class Errors(WithModel):
                 mlxrocm.Model(damaged)
 
     def test_requests(self):
-        for options in ({"max_tokens": -1}, {"temperature": float("nan")}, {"stop": ["a\0b"]}, {"stop_tokens": [2**31]}):
+        for options in ({"max_tokens": -1}, {"temperature": float("nan")}, {"stop_tokens": [2**31]}, {"logprobs": 21}):
             with self.assertRaises(mlxrocm.InvalidArgumentError):
                 self.session.submit("Hi", **options)
         with self.assertRaises(mlxrocm.ContextFullError):
             self.session.submit([1] * 600)
-        with self.assertRaises(mlxrocm.InvalidArgumentError):
-            self.session.submit("a\0b")
+        for prompt in (5, b"Hi", ["Hi"], [("user", 5)]):
+            with self.assertRaises((TypeError, ValueError)):
+                self.session.submit(prompt)
         with self.assertRaises(TypeError):
             self.session.submit("Hi", mlxrocm.Request(), max_tokens=3)
         with self.assertRaises(mlxrocm.InvalidArgumentError):

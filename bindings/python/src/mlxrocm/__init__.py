@@ -16,11 +16,12 @@ from .errors import (
     InvalidArgumentError, InvalidFileError, IoError, NoDeviceError, NullArgumentError, OutOfMemoryError, PoisonedError,
     SelftestFailedError, UnsupportedError, WaitTimeoutError,
 )  # fmt: skip
-from .model import (
-    ChatTemplate, Device, Model, ModelInfo, TensorInfo, Tokenizer, build_info, device_count, list_tensors, version,
-    why_no_gpu,
-)  # fmt: skip
-from .session import Event, Finished, Generation, PromptProgress, Request, Session, Token
+from .device import Device, build_info, device_count, version, why_no_gpu
+from .generation import Event, Finished, Generation, PromptProgress, Token, wait_any
+from .model import ChatTemplate, Model, ModelInfo, Tokenizer
+from .model_files import Quantized, TensorInfo, list_tensors, quantize
+from .request import Request
+from .session import Session, state_tokens
 
 __version__ = "0.1.0"
 
@@ -28,7 +29,8 @@ __all__ = [
     "BufferTooSmallError", "CancelledError", "ChatTemplate", "ContextFullError", "Device", "DeviceFailedError",
     "DeviceLostError", "Error", "Event", "Finished", "Generation", "InternalError", "InvalidArgumentError",
     "InvalidFileError", "IoError", "LOG_DEBUG", "LOG_ERROR", "LOG_INFO", "LOG_WARN", "Model", "ModelInfo",
-    "NoDeviceError", "NullArgumentError", "OutOfMemoryError", "PoisonedError", "PromptProgress", "Request",
-    "SelftestFailedError", "Session", "TensorInfo", "Token", "Tokenizer", "UnsupportedError", "WaitTimeoutError",
-    "build_info", "device_count", "list_tensors", "set_log", "version", "why_no_gpu",
+    "NoDeviceError", "NullArgumentError", "OutOfMemoryError", "PoisonedError", "PromptProgress", "Quantized",
+    "Request", "SelftestFailedError", "Session", "TensorInfo", "Token", "Tokenizer", "UnsupportedError",
+    "WaitTimeoutError", "build_info", "device_count", "list_tensors", "quantize", "set_log", "state_tokens", "version",
+    "wait_any", "why_no_gpu",
 ]  # fmt: skip

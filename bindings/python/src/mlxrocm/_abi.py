@@ -124,9 +124,9 @@ ERROR_DEVICE_LOST = -14
 ERROR_TIMEOUT = -15
 ERROR_SELFTEST_FAILED = -16
 
-log_callback = C.CFUNCTYPE(None, C.c_uint32, C.c_char_p, C.c_size_t, C.c_void_p)
+log_callback = C.CFUNCTYPE(None, C.c_uint32, C.c_void_p, C.c_size_t, C.c_void_p)
 user_data_free = C.CFUNCTYPE(None, C.c_void_p)
-selftest_callback = C.CFUNCTYPE(C.c_int32, C.c_char_p, C.c_size_t, C.c_void_p)
+selftest_callback = C.CFUNCTYPE(C.c_int32, C.c_void_p, C.c_size_t, C.c_void_p)
 progress_callback = C.CFUNCTYPE(C.c_int32, C.c_uint64, C.c_uint64, C.c_void_p)
 logits_processor = C.CFUNCTYPE(C.c_int32, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t, C.c_void_p)
 
@@ -577,12 +577,12 @@ LAYOUT = {
 # Result and parameters of each function.
 FUNCTIONS = {
     "mlxrocm_version": (C.c_uint32, ()),
-    "mlxrocm_version_string": (C.c_char_p, (C.c_void_p,)),
-    "mlxrocm_build_info": (C.c_char_p, (C.c_void_p,)),
-    "mlxrocm_status_name": (C.c_char_p, (C.c_int32, C.c_void_p)),
+    "mlxrocm_version_string": (C.c_void_p, (C.c_void_p,)),
+    "mlxrocm_build_info": (C.c_void_p, (C.c_void_p,)),
+    "mlxrocm_status_name": (C.c_void_p, (C.c_int32, C.c_void_p)),
     "mlxrocm_error_status": (C.c_int32, (C.c_void_p,)),
-    "mlxrocm_error_message": (C.c_char_p, (C.c_void_p, C.c_void_p)),
-    "mlxrocm_error_details": (C.c_char_p, (C.c_void_p, C.c_void_p)),
+    "mlxrocm_error_message": (C.c_void_p, (C.c_void_p, C.c_void_p)),
+    "mlxrocm_error_details": (C.c_void_p, (C.c_void_p, C.c_void_p)),
     "mlxrocm_error_vendor_code": (C.c_int32, (C.c_void_p,)),
     "mlxrocm_error_free": (None, (C.c_void_p,)),
     "mlxrocm_log_set_callback": (C.c_int32, (C.c_uint32, log_callback, C.c_void_p, user_data_free, C.c_void_p)),
@@ -688,7 +688,7 @@ FUNCTIONS = {
     "mlxrocm_chess_net_get_input": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_net_evaluate": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_net_get_chances": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_size_t, C.c_float, C.c_void_p, C.c_void_p)),
-    "mlxrocm_chess_net_move_name": (C.c_char_p, (C.c_uint32, C.c_void_p)),
+    "mlxrocm_chess_net_move_name": (C.c_void_p, (C.c_uint32, C.c_void_p)),
     "mlxrocm_chess_net_free": (None, (C.c_void_p,)),
     "mlxrocm_chess_queue_create": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p)),
     "mlxrocm_chess_queue_submit": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_size_t, C.c_void_p, C.c_void_p)),
@@ -976,14 +976,14 @@ FUNCTIONS = {
     "mlxrocm_array_map_save_safetensors": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_map_save_gguf": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_map_count": (C.c_size_t, (C.c_void_p,)),
-    "mlxrocm_array_map_name": (C.c_char_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_name": (C.c_void_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_map_get": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_map_set": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_map_free": (None, (C.c_void_p,)),
     "mlxrocm_array_map_metadata_count": (C.c_size_t, (C.c_void_p,)),
-    "mlxrocm_array_map_metadata_key": (C.c_char_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_metadata_key": (C.c_void_p, (C.c_void_p, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_map_metadata_kind": (C.c_uint32, (C.c_void_p, C.c_char_p, C.c_size_t)),
-    "mlxrocm_array_map_metadata_text": (C.c_char_p, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_size_t, C.c_void_p)),
+    "mlxrocm_array_map_metadata_text": (C.c_void_p, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_map_metadata_array": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_void_p, C.c_void_p)),
     "mlxrocm_array_map_set_metadata": (C.c_int32, (C.c_void_p, C.c_char_p, C.c_size_t, C.c_char_p, C.c_size_t, C.c_void_p)),
     "mlxrocm_array_kernel_new": (C.c_int32, (C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p)),

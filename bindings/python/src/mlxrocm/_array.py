@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _abi, _dlpack, _elements, _indexing, _methods, dtypes, engine, errors
 from ._elements import ints as _ints
-from ._library import Object, call, filled, library, text
+from ._library import Object, call, filled, library
 from .dtypes import Dtype
-from .model import Device
+from .device import Device
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -338,10 +338,6 @@ def _dtype(value: Dtype) -> int:
     if not isinstance(value, Dtype):
         raise TypeError(f"a dtype is one of mlxrocm.core's, like float32, not {value!r}")
     return value.number
-
-
-def _text(value: str) -> bytes | None:
-    return text(value)
 
 
 def _unpacked(values: tuple[Any, ...]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes as C
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from . import _operations as _o
 from ._abi import METADATA_TEXT, METADATA_TEXTS
 from ._array import ArrayLike, _array, _one, array
-from ._library import Object, call, library, new
+from ._library import Object, call, library, new, said, utf8
 
 
 class _Map(Object):
@@ -24,47 +23,33 @@ class _Map(Object):
         else:
             super().__init__(new("mlxrocm_array_map_load", path, len(path)))
 
-    def _names(self, count: str, name: str) -> list[bytes]:
-        numbers = range(getattr(library, count)(self.handle))
-        return [self._text(name, index) or b"" for index in numbers]
-
-    def _text(self, name: str, *arguments: Any) -> bytes | None:
-        length = C.c_size_t()
-        found = getattr(library, name)(self.handle, *arguments, C.byref(length))
-        return None if not found else C.string_at(found, length.value)
+    def _names(self, count: str, name: str) -> list[str]:
+        return [said(name, self.handle, index) or "" for index in range(getattr(library, count)(self.handle))]
 
     def arrays(self) -> dict[str, array]:
         names = self._names("mlxrocm_array_map_count", "mlxrocm_array_map_name")
-        return {name.decode(): _one("mlxrocm_array_map_get", self.handle, name, len(name)) for name in names}
+        return {name: _one("mlxrocm_array_map_get", self.handle, *utf8(name)) for name in names}
 
     def metadata(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in self._names("mlxrocm_array_map_metadata_count", "mlxrocm_array_map_metadata_key"):
-            kind = library.mlxrocm_array_map_metadata_kind(self.handle, key, len(key))
-            read = "mlxrocm_array_map_metadata_text"
+            kind = library.mlxrocm_array_map_metadata_kind(self.handle, *utf8(key))
             if kind == METADATA_TEXT:
-                found[key.decode()] = (self._text(read, key, len(key), 0) or b"").decode()
+                found[key] = self._text(key, 0)
                 continue
-            numbers = _one("mlxrocm_array_map_metadata_array", self.handle, key, len(key))
-            if kind == METADATA_TEXTS:
-                texts = [self._text(read, key, len(key), index) or b"" for index in range(int(numbers.item()))]
-                found[key.decode()] = [text.decode() for text in texts]
-            else:
-                found[key.decode()] = numbers
+            numbers = _one("mlxrocm_array_map_metadata_array", self.handle, *utf8(key))
+            texts = kind == METADATA_TEXTS
+            found[key] = [self._text(key, index) for index in range(int(numbers.item()))] if texts else numbers
         return found
 
-
-def _path(file: str | os.PathLike[str]) -> bytes:
-    path = os.fsencode(file)
-    if b"\0" in path:
-        raise ValueError("a path has no zero bytes")
-    return path
+    def _text(self, key: str, index: int) -> str:
+        return said("mlxrocm_array_map_metadata_text", self.handle, *utf8(key), index) or ""
 
 
 def load(file: str | os.PathLike[str], format: str | None = None, return_metadata: bool = False) -> Any:
     """The array of an npy file, or a dict of those of a safetensors or GGUF file (with `return_metadata` also what
     the file says beside them). The format is the path's ending unless it is given."""
-    path = _path(file)
+    path = os.fsencode(file)
     kind = format or os.fsdecode(path).rsplit(".", 1)[-1]
     if kind == "npy":
         if return_metadata:
@@ -78,7 +63,7 @@ def load(file: str | os.PathLike[str], format: str | None = None, return_metadat
 
 def save(file: str | os.PathLike[str], arr: ArrayLike) -> None:
     """Saves an array as an npy file; `.npy` is added to a path without it."""
-    path = _path(file)
+    path = os.fsencode(file)
     path += b"" if path.endswith(b".npy") else b".npy"
     call("mlxrocm_array_save", _array(arr).handle, path, len(path))
 
@@ -96,7 +81,7 @@ def save_gguf(file: str | os.PathLike[str], arrays: Mapping[str, ArrayLike],
 
 
 def _save_named(kind: str, file: Any, arrays: Mapping[str, ArrayLike], metadata: Mapping[str, str] | None) -> None:
-    path, ending = _path(file), f".{kind}".encode()
+    path, ending = os.fsencode(file), f".{kind}".encode()
     path += b"" if path.endswith(ending) else ending
     named = _Map()
     for name, value in arrays.items():

@@ -6,7 +6,7 @@ import ctypes as C
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,9 +48,8 @@ def call(name: str, *arguments: Any) -> int:
     if status >= 0:
         return status
     try:
-        message = library.mlxrocm_error_message(place, None).decode(errors="replace")
-        details = library.mlxrocm_error_details(place, None).decode(errors="replace")
-        raise errors.make(status, message, details, library.mlxrocm_error_vendor_code(place))
+        message, details = said("mlxrocm_error_message", place), said("mlxrocm_error_details", place)
+        raise errors.make(status, message or "", details or "", library.mlxrocm_error_vendor_code(place))
     finally:
         library.mlxrocm_error_free(place)
 
@@ -86,14 +85,77 @@ def filled_text(name: str, *arguments: Any) -> str:
     return text.decode(errors="replace")
 
 
-def text(value: str | None, what: str = "text") -> bytes | None:
-    """NUL-terminated UTF-8; C cannot see what follows a NUL inside."""
+def said(name: str, *arguments: Any) -> str | None:
+    """A text that a function returns and keeps."""
+    length = C.c_size_t()
+    address = getattr(library, name)(*arguments, C.byref(length))
+    return None if address is None else C.string_at(address, length.value).decode(errors="replace")
+
+
+def field(struct: C.Structure, name: str) -> str:
+    """A text in a struct, whose length is beside it; "" if there is none."""
+    # ctypes would read it up to its first NUL.
+    address = C.c_size_t.from_buffer(struct, getattr(type(struct), name).offset).value
+    return C.string_at(address, getattr(struct, f"{name}_length")).decode(errors="replace") if address else ""
+
+
+def plain(struct: Any) -> dict[str, Any]:
+    """The fields of a struct as Python values; strings are copied, and know their lengths themselves."""
+    names = [name for name, *_ in struct._fields_]
+    left_out = {"struct_size", *(f"{name}_length" for name in names)}
+    return {
+        name: field(struct, name) if kind is C.c_char_p else getattr(struct, name)
+        for name, kind, *_ in struct._fields_
+        if name not in left_out
+    }
+
+
+def utf8(value: str | None) -> tuple[bytes | None, int]:
+    """UTF-8 and how many bytes: what C functions take for a text, which may hold NULs."""
     if value is None:
-        return None
+        return None, 0
+    if not isinstance(value, str):
+        raise TypeError(f"a text is a str, not a {type(value).__name__}")
     encoded = value.encode(errors="replace")
-    if b"\0" in encoded:
-        raise errors.InvalidArgumentError(f"{what} holds a NUL character, which C cannot pass on: take it out")
-    return encoded
+    return encoded, len(encoded)
+
+
+def utf8_list(values: Sequence[str]) -> tuple[Any, Any, int]:
+    """The same of a list: C arrays of the texts and of their lengths, and how many."""
+    pairs = [utf8(value) for value in values]
+    room = max(len(pairs), 1)
+    strings, lengths = (C.c_char_p * room)(*(p[0] for p in pairs)), (C.c_size_t * room)(*(p[1] for p in pairs))
+    return strings, lengths, len(pairs)
+
+
+def path_of(path: str | os.PathLike[str]) -> tuple[bytes, int]:
+    """A path as the operating system spells it, and how many bytes."""
+    encoded = os.fsencode(path)
+    return encoded, len(encoded)
+
+
+def nanoseconds(timeout: float | None) -> int:
+    """Of seconds; None is as long as it takes."""
+    return -1 if timeout is None else max(0, int(timeout * 1e9))
+
+
+def memory_of(value: Any) -> tuple[Any, int]:
+    """The bytes of an object with the buffer protocol, as they lie there if that is possible, and how many."""
+    if isinstance(value, bytes):
+        return value, len(value)
+    view = memoryview(value)
+    if view.nbytes == 0:
+        return b"", 0
+    if view.readonly or not view.c_contiguous:
+        return view.tobytes(), view.nbytes
+    return (C.c_char * view.nbytes).from_buffer(view), view.nbytes
+
+
+def numbers(elements: Any, kind: str, *shape: int) -> memoryview:
+    """A C array as memory of a shape and a kind of number, as `struct` names it, which numpy.asarray takes too."""
+    view = memoryview(elements).cast("B")
+    # A view has no axes of size 0.
+    return view.cast(kind, shape=shape) if all(shape) and len(shape) > 1 else view.cast(kind)
 
 
 class Object:
@@ -144,9 +206,9 @@ def set_log(level: int, callback: Callable[[int, str], None] | None) -> None:
     """
     global _log_callback
 
-    def line(line_level: int, message: bytes, _length: int, _: object) -> None:
+    def line(line_level: int, message: int, length: int, _: object) -> None:
         assert callback is not None
-        callback(line_level, message.decode(errors="replace"))
+        callback(line_level, C.string_at(message, length).decode(errors="replace"))
 
     made = _abi.log_callback(line) if callback is not None else _abi.log_callback()
     with _log_lock:

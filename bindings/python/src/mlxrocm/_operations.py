@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from . import _methods
-from ._abi import NUL
 from ._array import (ArrayLike, Dtype, array, _array, _arrays, _axis, _dtype, _ints, _many, _one,
-                     _operate, _text, _tuple, _update)
+                     _operate, _tuple, _update)
+from ._library import utf8 as _utf8
 from .dtypes import float32 as FLOAT32, int32 as INT32
 
 
@@ -902,7 +902,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> array:
 
 def einsum(subscripts: str, operands: Sequence[ArrayLike]) -> array:
     """Sums of products over axes that are named by letters: 'ij,jk->ik' is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet."""
-    return _one("mlxrocm_array_einsum", _text(subscripts), NUL, *_arrays(operands))
+    return _one("mlxrocm_array_einsum", *_utf8(subscripts), *_arrays(operands))
 
 
 def quantize(w: ArrayLike, group_size: int = 0, bits: int = 0) -> tuple[array, array, array]:
@@ -912,32 +912,32 @@ def quantize(w: ArrayLike, group_size: int = 0, bits: int = 0) -> tuple[array, a
 
 def quantize_float(w: ArrayLike, mode: str, global_scale: ArrayLike | None = None) -> tuple[array, array]:
     """Codes and scales of groups along the last axis, in a mode without biases."""
-    return _tuple(2, "mlxrocm_array_quantize_float", _array(w, global_scale), _text(mode), NUL, _array(global_scale, w))
+    return _tuple(2, "mlxrocm_array_quantize_float", _array(w, global_scale), *_utf8(mode), _array(global_scale, w))
 
 
 def dequantize(w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, group_size: int = 0, bits: int = 0, mode: str = "affine", global_scale: ArrayLike | None = None, dtype: Dtype | None = None) -> array:
     """The numbers of codes."""
-    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, _text(mode), NUL, _array(global_scale, w, scales, biases), -1 if dtype is None else _dtype(dtype))
+    return _one("mlxrocm_array_dequantize", _array(w, scales, biases, global_scale), _array(scales, w, biases, global_scale), _array(biases, w, scales, global_scale), group_size, bits, *_utf8(mode), _array(global_scale, w, scales, biases), -1 if dtype is None else _dtype(dtype))
 
 
 def quantized_matmul(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, transpose: bool = True, group_size: int = 0, bits: int = 0, mode: str = "affine") -> array:
     """Product with a quantized matrix."""
-    return _one("mlxrocm_array_quantized_matmul", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), bool(transpose), group_size, bits, _text(mode), NUL)
+    return _one("mlxrocm_array_quantized_matmul", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), bool(transpose), group_size, bits, *_utf8(mode))
 
 
 def gather_qmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike, biases: ArrayLike | None = None, lhs_indices: ArrayLike | None = None, rhs_indices: ArrayLike | None = None, transpose: bool = True, group_size: int = 0, bits: int = 0, mode: str = "affine") -> array:
     """Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w."""
-    return _one("mlxrocm_array_gather_qmm", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), _array(lhs_indices), _array(rhs_indices), bool(transpose), group_size, bits, _text(mode), NUL)
+    return _one("mlxrocm_array_gather_qmm", _array(x, w, scales, biases), _array(w, x, scales, biases), _array(scales, x, w, biases), _array(biases, x, w, scales), _array(lhs_indices), _array(rhs_indices), bool(transpose), group_size, bits, *_utf8(mode))
 
 
 def qqmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike | None = None, mode: str = "nvfp4", global_scale_x: ArrayLike | None = None, global_scale_w: ArrayLike | None = None) -> array:
     """Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales."""
-    return _one("mlxrocm_array_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _text(mode), NUL, _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
+    return _one("mlxrocm_array_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), *_utf8(mode), _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
 
 
 def gather_qqmm(x: ArrayLike, w: ArrayLike, scales: ArrayLike | None = None, lhs_indices: ArrayLike | None = None, rhs_indices: ArrayLike | None = None, mode: str = "nvfp4", global_scale_x: ArrayLike | None = None, global_scale_w: ArrayLike | None = None) -> array:
     """As qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w."""
-    return _one("mlxrocm_array_gather_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _array(lhs_indices), _array(rhs_indices), _text(mode), NUL, _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
+    return _one("mlxrocm_array_gather_qqmm", _array(x, w, scales, global_scale_x, global_scale_w), _array(w, x, scales, global_scale_x, global_scale_w), _array(scales, x, w, global_scale_x, global_scale_w), _array(lhs_indices), _array(rhs_indices), *_utf8(mode), _array(global_scale_x, x, w, scales, global_scale_w), _array(global_scale_w, x, w, scales, global_scale_x))
 
 
 def to_fp8(x: ArrayLike) -> array:
@@ -1072,7 +1072,7 @@ def fft_irfftn(x: ArrayLike, sizes: int | Sequence[int] | None = None, axis: int
 
 def fft_normed(x: ArrayLike, norm: str, inverse: bool, real: bool, sizes: int | Sequence[int] | None = None, axis: int | Sequence[int] | None = None) -> array:
     """A discrete Fourier transform along axes with a normalization: 'backward' divides inverse ones by their size n, as fft_ifftn does, 'forward' divides the others by n, 'ortho' both by the root of n."""
-    return _one("mlxrocm_array_fft_normed", _array(x), *_ints(sizes), *_ints(axis), _text(norm), NUL, bool(inverse), bool(real))
+    return _one("mlxrocm_array_fft_normed", _array(x), *_ints(sizes), *_ints(axis), *_utf8(norm), bool(inverse), bool(real))
 
 
 def hadamard_transform(x: ArrayLike, scale: float = float('nan')) -> array:
@@ -1207,7 +1207,7 @@ def linalg_norm(x: ArrayLike, p: float, axis: int | Sequence[int] | None = None,
 
 def linalg_norm_matrix(x: ArrayLike, order: str, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> array:
     """Norm of matrices."""
-    return _one("mlxrocm_array_linalg_norm_matrix", _array(x), _text(order), NUL, *_ints(axis), bool(keepdims))
+    return _one("mlxrocm_array_linalg_norm_matrix", _array(x), *_utf8(order), *_ints(axis), bool(keepdims))
 
 
 def random_seed(seed: int) -> None:
@@ -1297,12 +1297,12 @@ def random_permutation_arange(count: int, key: ArrayLike | None = None) -> array
 
 def load(path: str) -> array:
     """The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype)."""
-    return _one("mlxrocm_array_load", _text(path), NUL)
+    return _one("mlxrocm_array_load", *_utf8(path))
 
 
 def save(array: ArrayLike, path: str) -> None:
     """Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet."""
-    _tuple(0, "mlxrocm_array_save", _array(array), _text(path), NUL)
+    _tuple(0, "mlxrocm_array_save", _array(array), *_utf8(path))
 
 
 _methods._o = sys.modules[__name__]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from . import _operations as _o
 from ._array import ArrayLike, array
+from ._kernel import ArrayKernel as ArrayKernel
+from ._kernel import hip_kernel as hip_kernel
 
 
 def rms_norm(x: ArrayLike, weight: ArrayLike | None, eps: float) -> array:
