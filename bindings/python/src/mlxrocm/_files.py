@@ -65,7 +65,8 @@ def save(file: str | os.PathLike[str], arr: ArrayLike) -> None:
     """Saves an array as an npy file; `.npy` is added to a path without it."""
     path = os.fsencode(file)
     path += b"" if path.endswith(b".npy") else b".npy"
-    call("mlxrocm_array_save", _array(arr).handle, path, len(path))
+    elements = _array(arr)
+    call("mlxrocm_array_save", elements.handle, path, len(path))
 
 
 def save_safetensors(file: str | os.PathLike[str], arrays: Mapping[str, ArrayLike],
@@ -85,8 +86,8 @@ def _save_named(kind: str, file: Any, arrays: Mapping[str, ArrayLike], metadata:
     path += b"" if path.endswith(ending) else ending
     named = _Map()
     for name, value in arrays.items():
-        key = name.encode()
-        call("mlxrocm_array_map_set", named.handle, key, len(key), _array(value).handle)
+        key, elements = name.encode(), _array(value)
+        call("mlxrocm_array_map_set", named.handle, key, len(key), elements.handle)
     for name, text in (metadata or {}).items():
         if not isinstance(text, str):
             raise TypeError(f"the metadata {name!r} is a {type(text).__name__}: only texts are saved")

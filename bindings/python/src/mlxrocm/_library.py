@@ -151,8 +151,8 @@ def memory_of(value: Any) -> tuple[Any, int]:
     return (C.c_char * view.nbytes).from_buffer(view), view.nbytes
 
 
-def numbers(elements: Any, kind: str, *shape: int) -> memoryview:
-    """A C array as memory of a shape and a kind of number, as `struct` names it, which numpy.asarray takes too."""
+def numbers(elements: Any, kind: Any, *shape: int) -> Any:
+    """A C array as a memoryview of a shape and a kind of number, as `struct` names it, which numpy.asarray takes too."""
     view = memoryview(elements).cast("B")
     # A view has no axes of size 0.
     return view.cast(kind, shape=shape) if all(shape) and len(shape) > 1 else view.cast(kind)

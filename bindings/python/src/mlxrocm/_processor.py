@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .generation import Generation
 
 # Changes the second in place: logits of the next token after the tokens of the first.
-LogitsProcessor = Callable[[memoryview, memoryview], object]
+LogitsProcessor = Callable[["memoryview[int]", "memoryview[float]"], object]
 
 
 class Processor:

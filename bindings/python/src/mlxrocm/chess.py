@@ -81,7 +81,7 @@ class Evaluation:
     moves_left: float
     moves: tuple[Move, ...]
     # 1,858 logits of moves, legal or not, float32.
-    policy: memoryview = field(repr=False, compare=False)
+    policy: memoryview[float] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -177,11 +177,12 @@ class _Batch:
 
     def evaluations(self, results: _Results) -> list[Evaluation]:
         policies = numbers(results.policy, "f")
-        return [
-            Evaluation(*results.wdl[3 * i : 3 * i + 3], results.moves_left[i], self._moves(results, i),
-                       policies[MOVES * i : MOVES * (i + 1)])
-            for i in range(len(self.legal))
-        ]  # fmt: skip
+        made = []
+        for i in range(len(self.legal)):
+            win, draw, loss = results.wdl[3 * i : 3 * i + 3]
+            policy = policies[MOVES * i : MOVES * (i + 1)]
+            made.append(Evaluation(win, draw, loss, results.moves_left[i], self._moves(results, i), policy))
+        return made
 
     def _moves(self, results: _Results, i: int) -> tuple[Move, ...]:
         legal = (_abi.chess_move * max(len(self.legal[i]), 1))()

@@ -79,7 +79,7 @@ class Session(Object):
         return numpy.frombuffer(found, dtype=numpy.float32).reshape(len(tokens if positions is None else positions), -1)
 
     def embed(self, tokens: Sequence[int], pooling: str = "mean", *, normalize: bool = True,
-              positions: Sequence[int] | None = None) -> memoryview:  # fmt: skip
+              positions: Sequence[int] | None = None) -> memoryview[float]:  # fmt: skip
         """The embedding of a text: hidden states after the final norm, pooled ("mean", "cls": the first token, "last"),
         hidden_size float32; "none": a row for each token, or for each of `positions`, which rise. `normalize` divides
         each row by its length. numpy.asarray takes what comes without a copy."""
