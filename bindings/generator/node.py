@@ -18,7 +18,10 @@ VALUES = {
 }  # fmt: skip
 
 # Structs of which koffi makes lists where a struct points to them.
-LISTS = {"mlxrocm_message", "mlxrocm_arg"}
+LISTS = {"mlxrocm_message", "mlxrocm_arg", "mlxrocm_array_type", "mlxrocm_array_template"}
+
+# Structs of which functions take and fill lists: JavaScript reads and writes their bytes.
+BYTES = {"mlxrocm_chess_move"}
 
 # Names that JavaScript keeps for itself.
 TAKEN = {"var": "variance", "in": "in_", "delete": "delete_"}
@@ -30,15 +33,12 @@ def _name(name):
     return TAKEN.get(made, made)
 
 
-def _type(kind, following, description):
-    """How koffi passes a C type: typed arrays, buffers and addresses (BigInt) are `void *`."""
-    structs = {struct["name"] for struct in description["structs"]}
+def _type(kind, description):
+    """How koffi passes a C type: typed arrays, buffers and addresses (BigInt) are `void *`. Texts too: they may hold NULs."""
+    structs = {struct["name"] for struct in description["structs"]} - BYTES
     inner = kind.removeprefix("const ").removesuffix(" *")
     if inner in structs:
         return ("in " if kind.startswith("const ") else "inout ") + inner if kind.endswith("*") else inner
-    if kind == "const char *":
-        # A tokenizer's text may hold NULs.
-        return "void *" if following == ("text_length", "size_t") else "str"
     if kind.endswith("*") or kind in {callback["name"] for callback in description["callbacks"]}:
         return "void *"
     return "int32_t" if kind == "mlxrocm_status" else kind
@@ -48,14 +48,14 @@ def _field(struct, field):
     kind = field["type"]
     if "count" in field:
         return ["array", kind, field["count"]]
-    # What an event points to has a length beside it.
-    if kind.endswith("*") and struct["name"] == "mlxrocm_event" and field["name"] in ("text", "top"):
+    # A text has a length beside it, and so has what an event points to.
+    if kind in ("const char *", "const char *const *") or (struct["name"], field["name"]) == ("mlxrocm_event", "top"):
         return "void *"
     if kind.endswith("*") and kind.removeprefix("const ").startswith("mlxrocm_") and not LISTS & set(kind.split()):
         return "void *"
     if kind.startswith("mlxrocm_") and not kind.endswith("*"):
         return "int32_t" if kind == "mlxrocm_status" else "void *"
-    return {"const char *": "str", "const char *const *": "const char **"}.get(kind, kind)
+    return kind
 
 
 def interface(description):
@@ -72,9 +72,8 @@ def interface(description):
         out.append("    },\n  },\n")
     out.append("};\n\n// Result and parameters of each function.\nexport const functions = {\n")
     for function in description["functions"]:
-        pairs = [(p["name"], p["type"]) for p in function["parameters"]]
-        types = [_type(kind, next(iter(pairs[i + 1 : i + 2]), None), description) for i, (_, kind) in enumerate(pairs)]
-        result = _type(function["returns"], None, description)
+        types = [_type(p["type"], description) for p in function["parameters"]]
+        result = _type(function["returns"], description)
         out.append(f"  {function['name']}: {json.dumps([result, types])},\n")
     out.append("};\n\nexport const errors = {\n")
     out += [f"  '{value}': '{name}',\n" for name, value in d.statuses(description)]
@@ -90,7 +89,7 @@ def _argument(operation, parameter):
             like = [_name(p.name) for p in operation.parameters
                     if p.kind == "array" and p is not parameter and p.name not in NOT_ELEMENTS]  # fmt: skip
         return f"toArray({', '.join([name] + like)})"
-    forms = {"arrays": "...list({})", "ints": "...ints({})", "string": "text({}), constants.NUL", "dtype": "dtypeNumber({})",
+    forms = {"arrays": "...list({})", "ints": "...ints({})", "string": "...text({})", "dtype": "dtypeNumber({})",
              "flag": "{} ? 1 : 0"}  # fmt: skip
     if parameter.kind == "int" and parameter.nullable:
         return f"axisOrNone({name})"
@@ -116,7 +115,7 @@ def _parts(operation):
 
 
 def operations(description):
-    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, text, toArray, tuple,\n} from './array.js';\nimport { constants } from './interface.js';\n"]
+    out = [HEAD, "\nimport {\n  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, toArray, tuple,\n} from './array.js';\nimport { text } from './library.js';\n"]
     types = [HEAD, "\nimport type { ArrayLike, Dtype, NDArray } from './index.js';\n"]
     methods = []
     for operation in d.operations(description):

@@ -1,10 +1,9 @@
 // Lazy arrays, and what operations turn their arguments into.
 
 import { Device } from './device.js';
+import { Buffer as Memory, Stream } from './engine.js';
 import { constants } from './interface.js';
-import { call, callAsync, filled, invalid, make, native, Owned, text as plain } from './library.js';
-
-export const text = (value) => plain(value);
+import { call, callAsync, filled, invalid, make, native, Owned } from './library.js';
 
 // Name, number, bytes of an element, and the typed array that holds it.
 const table = [
@@ -83,6 +82,30 @@ export class NDArray extends Owned {
   toDevice(device) {
     if (!(device instanceof Device)) throw new TypeError(`an array moves to a Device, not to ${String(device)}`);
     return one('mlxrocm_array_to_device', this, device.handle);
+  }
+
+  /** The array on a stream of a GPU: what is computed of it is queued there. Lazy; reading works wherever it is. */
+  toStream(stream) {
+    if (!(stream instanceof Stream)) throw new TypeError(`an array moves to a Stream, not to ${String(stream)}`);
+    return one('mlxrocm_array_to_stream', this, stream.handle);
+  }
+
+  /**
+   * An array in a GPU's memory, a part of a buffer from a byte on, not a copy: nothing may write it as long as arrays see
+   * it.
+   */
+  static fromBuffer(buffer, shape, dtype, offset = 0) {
+    return one('mlxrocm_array_from_buffer', buffer.handle, offset, ...ints(shape), dtypeNumber(dtype));
+  }
+
+  /**
+   * The memory of a GPU in which the elements lie row after row, to be read (`engine.input(buffer, offset)`), and the byte
+   * at which they begin: there for work that is queued on `stream` from now on, or without one when this returns.
+   */
+  buffer(stream = null) {
+    const [memory, offset] = [new BigUint64Array(1), new BigUint64Array(1)];
+    call('mlxrocm_array_buffer', this.handle, stream?.handle ?? null, memory, offset);
+    return { buffer: new Memory(memory[0]), offset: Number(offset[0]) };
   }
 
   /** The elements as nested lists of numbers (BigInts for 64-bit integers, booleans for truth values). */

@@ -58,12 +58,8 @@ function checked(status, place) {
 }
 
 function raise(status, error) {
-  throw new MlxrocmError(
-    status,
-    native('mlxrocm_error_message')(error, null),
-    native('mlxrocm_error_details')(error, null),
-    native('mlxrocm_error_vendor_code')(error),
-  );
+  const [message, details] = [said('mlxrocm_error_message', error), said('mlxrocm_error_details', error)];
+  throw new MlxrocmError(status, message, details, native('mlxrocm_error_vendor_code')(error));
 }
 
 /** Calls a function that can fail with the arguments and a place for its error; throws that. */
@@ -112,7 +108,12 @@ export function info(struct, name, ...args) {
   call(name, ...args, facts);
   delete facts.struct_size;
   // A string has its own length.
-  for (const key of Object.keys(facts)) if (typeof facts[key] === 'string') delete facts[`${key}_length`];
+  for (const key of Object.keys(facts)) {
+    const length = facts[`${key}_length`];
+    if (length === undefined) continue;
+    facts[key] = stringAt(facts[key], length);
+    delete facts[`${key}_length`];
+  }
   for (const key of Object.keys(facts)) if (typeof facts[key] === 'bigint') facts[key] = Number(facts[key]);
   return facts;
 }
@@ -136,20 +137,93 @@ export function filled(Kind, name, ...args) {
   return elements;
 }
 
+/** The same, filled on another thread: measuring takes no time. */
+export async function filledAsync(Kind, keep, name, ...args) {
+  const length = new BigUint64Array(1);
+  call(name, ...args, null, 0, length);
+  const elements = new Kind(Number(length[0]));
+  if (elements.length > 0) await callAsync(keep, name, ...args, elements, elements.length, length);
+  return elements;
+}
+
 export function filledText(name, ...args) {
   const bytes = filled(Uint8Array, name, ...args);
   return Buffer.from(bytes.buffer, 0, Math.max(bytes.length - 1, 0)).toString('utf8');
 }
 
-/** C cannot see what follows a NUL inside. */
+/** UTF-8 and how many bytes, which C functions take for a text: it may hold NULs. Null is none. */
 export function text(value, what = 'the text') {
+  if (value === null) return [null, 0];
   if (typeof value !== 'string') throw new TypeError(`${what} is a string, not ${typeof value}`);
-  if (value.includes('\0')) throw invalid(`${what} holds a NUL character, which C cannot pass on: take it out`);
-  return value;
+  // Of an empty buffer there would be no address.
+  const bytes = Buffer.from(`${value}\0`);
+  return [bytes, bytes.length - 1];
+}
+
+/** The same of a list: addresses, lengths, and how many. */
+export function texts(values, what = 'a text') {
+  const pairs = Array.from(values, (value) => text(value, what));
+  const addresses = new BigUint64Array(Math.max(pairs.length, 1));
+  pairs.forEach(([bytes], i) => (addresses[i] = koffi.address(bytes)));
+  // They live as long as their addresses are used.
+  addresses.texts = pairs;
+  return [addresses, BigUint64Array.from(pairs.length ? pairs : [[null, 0]], ([, length]) => BigInt(length)), pairs.length];
 }
 
 export function stringAt(address, length) {
-  return length === 0 ? '' : koffi.decode.string(address, Number(length));
+  return address === null || Number(length) === 0 ? '' : koffi.decode.string(address, Number(length));
+}
+
+/** A text that a function returns and keeps; null if it has none. */
+export function said(name, ...args) {
+  const length = new BigUint64Array(1);
+  const address = native(name)(...args, length);
+  return address === null ? null : stringAt(address, length[0]);
+}
+
+/** An integer from 0 that so many bits hold. */
+export function unsigned(value, name, bits = 32) {
+  if (bits === 64 && typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
+  if (Number.isSafeInteger(value) && value >= 0 && value < 2 ** bits) return value;
+  throw invalid(`${name} is an integer from 0 that ${bits} bits hold, not ${value}`);
+}
+
+/** The number of a name that an option has. */
+export function numberOf(table, value, name) {
+  if (Object.hasOwn(table, value)) return table[value];
+  throw invalid(`${name} is one of ${Object.keys(table).join(', ')}, not ${value}`);
+}
+
+/** A typed array's bytes. */
+export function bytesOf(elements) {
+  if (!ArrayBuffer.isView(elements)) throw new TypeError(`a typed array, not ${String(elements)}`);
+  return new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+}
+
+const reports = koffi.pointer(koffi.proto('int32_t mlxrocm_progress(uint64_t done, uint64_t total, void *data)'));
+
+/**
+ * Runs `work` with a callback for C that calls `progress(done, total)`, or with null. What that throws ends the work and
+ * comes out here.
+ */
+export async function reporting(progress, work) {
+  let thrown = null;
+  const hears = progress && callback(reports, (done, total) => {
+    try {
+      progress(Number(done), Number(total));
+      return 0;
+    } catch (error) {
+      thrown = { error };
+      return 1;
+    }
+  });
+  try {
+    return await work(hears);
+  } catch (error) {
+    throw thrown ? thrown.error : error;
+  } finally {
+    if (hears) released(hears);
+  }
 }
 
 export function structsAt(address, struct, count) {

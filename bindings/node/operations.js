@@ -1,9 +1,9 @@
 // Made by bindings/generate.py from include/mlxrocm.json. Do not edit.
 
 import {
-  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, text, toArray, tuple,
+  axisOrNone, dtypeNumber, dtypeOrNone, ints, list, many, NDArray, one, toArray, tuple,
 } from './array.js';
-import { constants } from './interface.js';
+import { text } from './library.js';
 
 /** Absolute value of each element; of complex ones the modulus, as float32. */
 export function abs(x) {
@@ -892,7 +892,7 @@ export function inner(a, b) {
 
 /** Sums of products over axes that are named by letters: "ij,jk->ik" is the product of two matrices. Spaces are nothing; `...` stands for axes without names, which are broadcast; without `->` the result has the letters that appear once, in the order of the alphabet. */
 export function einsum(subscripts, operands) {
-  return one('mlxrocm_array_einsum', text(subscripts), constants.NUL, ...list(operands));
+  return one('mlxrocm_array_einsum', ...text(subscripts), ...list(operands));
 }
 
 /** Codes, scales and biases of groups along the last axis, in the affine mode. */
@@ -902,32 +902,32 @@ export function quantize(w, groupSize = 0, bits = 0) {
 
 /** Codes and scales of groups along the last axis, in a mode without biases. */
 export function quantizeFloat(w, mode, globalScale = null) {
-  return tuple(2, 'mlxrocm_array_quantize_float', toArray(w, globalScale), text(mode), constants.NUL, toArray(globalScale, w));
+  return tuple(2, 'mlxrocm_array_quantize_float', toArray(w, globalScale), ...text(mode), toArray(globalScale, w));
 }
 
 /** The numbers of codes. */
 export function dequantize(w, scales, biases = null, groupSize = 0, bits = 0, mode = 'affine', globalScale = null, dtype = null) {
-  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, text(mode), constants.NUL, toArray(globalScale, w, scales, biases), dtypeOrNone(dtype));
+  return one('mlxrocm_array_dequantize', toArray(w, scales, biases, globalScale), toArray(scales, w, biases, globalScale), toArray(biases, w, scales, globalScale), groupSize, bits, ...text(mode), toArray(globalScale, w, scales, biases), dtypeOrNone(dtype));
 }
 
 /** Product with a quantized matrix. */
 export function quantizedMatmul(x, w, scales, biases = null, transpose = true, groupSize = 0, bits = 0, mode = 'affine') {
-  return one('mlxrocm_array_quantized_matmul', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), transpose ? 1 : 0, groupSize, bits, text(mode), constants.NUL);
+  return one('mlxrocm_array_quantized_matmul', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), transpose ? 1 : 0, groupSize, bits, ...text(mode));
 }
 
 /** Products with quantized matrices by index: matrix lhs_indices[i] of x with matrix rhs_indices[i] of w. */
 export function gatherQmm(x, w, scales, biases = null, lhsIndices = null, rhsIndices = null, transpose = true, groupSize = 0, bits = 0, mode = 'affine') {
-  return one('mlxrocm_array_gather_qmm', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), toArray(lhsIndices), toArray(rhsIndices), transpose ? 1 : 0, groupSize, bits, text(mode), constants.NUL);
+  return one('mlxrocm_array_gather_qmm', toArray(x, w, scales, biases), toArray(w, x, scales, biases), toArray(scales, x, w, biases), toArray(biases, x, w, scales), toArray(lhsIndices), toArray(rhsIndices), transpose ? 1 : 0, groupSize, bits, ...text(mode));
 }
 
 /** Product x · wᵀ with both sides quantized: x on the way, w too if it has no scales. */
 export function qqmm(x, w, scales = null, mode = 'nvfp4', globalScaleX = null, globalScaleW = null) {
-  return one('mlxrocm_array_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), text(mode), constants.NUL, toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
+  return one('mlxrocm_array_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), ...text(mode), toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
 }
 
 /** As qqmm, matrix lhs_indices[i] of x with matrix rhs_indices[i] of w. */
 export function gatherQqmm(x, w, scales = null, lhsIndices = null, rhsIndices = null, mode = 'nvfp4', globalScaleX = null, globalScaleW = null) {
-  return one('mlxrocm_array_gather_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), toArray(lhsIndices), toArray(rhsIndices), text(mode), constants.NUL, toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
+  return one('mlxrocm_array_gather_qqmm', toArray(x, w, scales, globalScaleX, globalScaleW), toArray(w, x, scales, globalScaleX, globalScaleW), toArray(scales, x, w, globalScaleX, globalScaleW), toArray(lhsIndices), toArray(rhsIndices), ...text(mode), toArray(globalScaleX, x, w, scales, globalScaleW), toArray(globalScaleW, x, w, scales, globalScaleX));
 }
 
 /** E4M3 codes (uint8) of numbers. */
@@ -1062,7 +1062,7 @@ export function fftIrfftn(x, sizes = null, axes = null) {
 
 /** A discrete Fourier transform along axes with a normalization: "backward" divides inverse ones by their size n, as fft_ifftn does, "forward" divides the others by n, "ortho" both by the root of n. */
 export function fftNormed(x, norm, inverse, real, sizes = null, axes = null) {
-  return one('mlxrocm_array_fft_normed', toArray(x), ...ints(sizes), ...ints(axes), text(norm), constants.NUL, inverse ? 1 : 0, real ? 1 : 0);
+  return one('mlxrocm_array_fft_normed', toArray(x), ...ints(sizes), ...ints(axes), ...text(norm), inverse ? 1 : 0, real ? 1 : 0);
 }
 
 /** Walsh–Hadamard transform of the last axis, of m · 2^k elements, m = 1, 12, 20 or 28. */
@@ -1197,7 +1197,7 @@ export function linalgNorm(x, p, axes = null, keepdims = false) {
 
 /** Norm of matrices. */
 export function linalgNormMatrix(x, order, axes = null, keepdims = false) {
-  return one('mlxrocm_array_linalg_norm_matrix', toArray(x), text(order), constants.NUL, ...ints(axes), keepdims ? 1 : 0);
+  return one('mlxrocm_array_linalg_norm_matrix', toArray(x), ...text(order), ...ints(axes), keepdims ? 1 : 0);
 }
 
 /** Starts the sequence of keys again that calls without a key take theirs from. It is the process' own. */
@@ -1287,12 +1287,12 @@ export function randomPermutationArange(count, key = null) {
 
 /** The array of an npy file (numpy's). Its elements stay in the file, which is mapped: do not truncate it meanwhile; save replaces it as a whole. Also fails with IO, INVALID_FILE (damaged) and UNSUPPORTED (elements of no dtype). */
 export function load(path) {
-  return one('mlxrocm_array_load', text(path), constants.NUL);
+  return one('mlxrocm_array_load', ...text(path));
 }
 
 /** Saves an array as an npy file (numpy's), which is there whole or not at all. It is computed if it is not yet. */
 export function save(array, path) {
-  tuple(0, 'mlxrocm_array_save', toArray(array), text(path), constants.NUL);
+  tuple(0, 'mlxrocm_array_save', toArray(array), ...text(path));
 }
 
 // Operations that are methods of arrays too.
