@@ -20,12 +20,25 @@ export class Generation extends Owned {
   #signal;
   #abort;
   #last = Promise.resolve();
+  #manner;
+  #processor;
   finished = null;
 
-  constructor(handle, signal) {
-    super(handle, 'mlxrocm_generation_free');
+  /** What a function makes of an object and a request. `manner` is the session's. */
+  static of(name, handle, manner, prompt, { signal, ...options }) {
+    signal?.throwIfAborted();
+    const [struct, processor] = request(prompt, options);
+    if (processor) manner.waits = true;
+    return new Generation(make(name, handle, struct), signal, manner, processor);
+  }
+
+  constructor(handle, signal, manner, processor) {
+    super(handle, 'mlxrocm_generation_free', manner);
     this.#signal = signal;
+    this.#manner = manner;
+    this.#processor = processor;
     const self = new WeakRef(this);
+    if (processor) processor.generation = self;
     this.#abort = () => self.deref()?.cancel();
     signal?.addEventListener('abort', this.#abort, { once: true });
   }
@@ -69,6 +82,7 @@ export class Generation extends Owned {
     }
     this.#signal?.removeEventListener('abort', this.#abort);
     if (struct.finish_reason === constants.FINISH_ERROR) {
+      if (this.#processor?.thrown) throw this.#processor.thrown.error;
       throw new MlxrocmError(struct.error_status, stringAt(struct.error_message, struct.error_message_length));
     }
     if (struct.finish_reason === constants.FINISH_CANCELLED) this.#signal?.throwIfAborted();
@@ -86,11 +100,10 @@ export class Generation extends Owned {
   }
 
   /** Goes on after the tokens whose events were taken, beside this one, which may have ended. The options are its own. */
-  fork({ signal, ...options } = {}) {
+  fork(options = {}) {
     // Not while an event is waited for.
     const turn = this.#last.then(() => {
-      signal?.throwIfAborted();
-      return new Generation(make('mlxrocm_generation_fork', this.handle, request(null, options)), signal);
+      return Generation.of('mlxrocm_generation_fork', this.handle, this.#manner, null, options);
     });
     this.#last = turn.catch(() => {});
     return turn;

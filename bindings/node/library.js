@@ -226,6 +226,9 @@ export async function reporting(progress, work) {
   }
 }
 
+/** Memory of the library as an ArrayBuffer, for as long as it is lent. */
+export const viewOf = (address, bytes) => koffi.view(address, bytes);
+
 export function structsAt(address, struct, count) {
   return count === 0 ? [] : koffi.decode(address, types[struct], count);
 }
@@ -239,17 +242,23 @@ export const callback = (type, run) => koffi.register(run, type);
 export const prototype = (declaration) => koffi.pointer(koffi.proto(declaration));
 export const released = (address) => koffi.unregister(address);
 
-const forgotten = new FinalizationRegistry(({ handle, free }) => native(free)(handle));
+const forgotten = new FinalizationRegistry(release);
+
+function release({ handle, free, manner }) {
+  if (manner?.waits) native(free).async(handle, () => {});
+  else native(free)(handle);
+}
 
 /** An owned handle: freed by close(), or by the garbage collector some time after the last use. */
 export class Owned {
   #handle;
-  #free;
+  #release;
 
-  constructor(handle, free) {
+  // With `manner.waits` it is freed on another thread, as that may wait for a thread that waits for the event loop.
+  constructor(handle, free, manner = null) {
     this.#handle = handle;
-    this.#free = free;
-    forgotten.register(this, { handle, free }, this);
+    this.#release = { handle, free, manner };
+    forgotten.register(this, this.#release, this);
   }
 
   /** The address of the C object. */
@@ -265,10 +274,9 @@ export class Owned {
   /** Frees the object; what was made from it goes on working. */
   close() {
     if (this.#handle === null) return;
-    const handle = this.#handle;
     this.#handle = null;
     forgotten.unregister(this);
-    native(this.#free)(handle);
+    release(this.#release);
   }
 }
 if (Symbol.dispose) {

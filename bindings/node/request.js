@@ -3,10 +3,11 @@
 import { constants } from './interface.js';
 import { sized, text, texts, unsigned } from './library.js';
 import { chat } from './model.js';
+import { lend } from './processor.js';
 
 export const ids = (tokens, name) => Uint32Array.from(tokens, (token) => unsigned(token, name));
 
-/** A struct of a prompt (null: none) and options. */
+/** A struct of a prompt (null: none) and options, and its logits processor or null. It must be submitted. */
 export function request(prompt, options) {
   const made = sized('mlxrocm_request');
   if (prompt === null) made.text = null;
@@ -32,5 +33,5 @@ export function request(prompt, options) {
   made.bias_tokens = ids(biases.map(([token]) => token), 'a token');
   made.bias_values = Float32Array.from(biases, ([, value]) => value);
   made.bias_count = biases.length;
-  return made;
+  return [made, options.logitsProcessor ? lend(options.logitsProcessor, made) : null];
 }

@@ -31,6 +31,11 @@ export interface Request {
   logitBias?: Map<number, number>;
   logprobs?: number;
   ignoreEos?: boolean;
+  /**
+   * Called before each token is chosen with the tokens so far and the logits of the next one, which it changes in place.
+   * What it throws ends the generation and comes out of it.
+   */
+  logitsProcessor?: (tokens: Uint32Array, logits: Float32Array) => void;
   signal?: AbortSignal;
 }
 

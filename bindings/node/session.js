@@ -5,7 +5,7 @@ import { constants } from './interface.js';
 import {
   bytesOf, callAsync, filled, filledAsync, info, invalid, make, numberOf, Owned, sized, text, unsigned,
 } from './library.js';
-import { ids, request } from './request.js';
+import { ids } from './request.js';
 
 const kvTypes = { f16: constants.KV_F16, q8: constants.KV_Q8, q4: constants.KV_Q4 };
 const poolings = {
@@ -14,6 +14,9 @@ const poolings = {
 
 /** Several requests at once over one KV cache. */
 export class Session extends Owned {
+  // Whether freeing it, or a generation, may wait for the event loop.
+  #manner;
+
   constructor(model, { context = 0, maxRequests = 0, prefillChunk = 0, kvTokens = 0, kvType = 'f16',
     batchInvariant = false } = {}) {
     const options = sized('mlxrocm_session_options', {
@@ -24,7 +27,9 @@ export class Session extends Owned {
       kv_type: numberOf(kvTypes, kvType, 'kvType'),
       batch_invariant: batchInvariant ? 1 : 0,
     });
-    super(make('mlxrocm_session_new', model.handle, options), 'mlxrocm_session_free');
+    const manner = { waits: false };
+    super(make('mlxrocm_session_new', model.handle, options), 'mlxrocm_session_free', manner);
+    this.#manner = manner;
   }
 
   get info() {
@@ -32,9 +37,8 @@ export class Session extends Owned {
   }
 
   /** Queues a request (a text, tokens, or messages) and returns at once. `signal` (AbortSignal) cancels it. */
-  submit(prompt, { signal, ...options } = {}) {
-    signal?.throwIfAborted();
-    return new Generation(make('mlxrocm_session_submit', this.handle, request(prompt, options)), signal);
+  submit(prompt, options = {}) {
+    return Generation.of('mlxrocm_session_submit', this.handle, this.#manner, prompt, options);
   }
 
   /** Lets the model answer a chat; a string is one message of the user. */

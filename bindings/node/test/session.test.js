@@ -1,10 +1,12 @@
 // States, forks, logits of positions, embeddings, waiting and texts with NULs, with the demo model.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { buildInfo, ChatTemplate, Device, Model, MlxrocmError, Session, stateTokens, waitAny } from 'mlxrocm';
 
 let model;
@@ -140,6 +142,62 @@ test('logits of positions and embeddings', async () => {
     await assert.rejects(session.embed(tokens, wrong), refused('INVALID_ARGUMENT'));
   }
   await assert.rejects(session.embed([]), refused('INVALID_ARGUMENT'));
+});
+
+test('logits processors', async () => {
+  const prompt = Array.from(tokenizer.encode('One two'));
+  const comma = tokenizer.encode(',')[0];
+  const seen = [];
+  const onlyCommas = (tokens, logits) => {
+    seen.push([...tokens]);
+    logits[comma] += 1000;
+  };
+  assert.equal(await session.submit(prompt, { maxTokens: 3, logitsProcessor: onlyCommas }).text(), ',,,');
+  assert.deepEqual(seen, [prompt, [...prompt, comma], [...prompt, comma, comma]]);
+  // It sees what the session gives, and may keep it.
+  const width = model.info.vocab_size;
+  const row = (await session.logits(prompt)).slice(-width);
+  const kept = [];
+  const negate = (tokens, logits) => {
+    kept.push(tokens, logits.slice(), logits);
+    logits.forEach((logit, i) => (logits[i] = -logit));
+  };
+  const made = [];
+  for await (const event of session.submit(prompt, { maxTokens: 1, logitsProcessor: negate })) made.push(event);
+  assert.deepEqual(kept[1], row);
+  const smallest = row.subarray(0, tokenizer.info.vocabSize).reduce((a, b) => Math.min(a, b));
+  assert.equal(made.find(({ type }) => type === 'token').token, row.indexOf(smallest));
+  kept[2].fill(0);
+  kept[0].fill(0);
+
+  const enough = new Error('enough');
+  const fails = () => { throw enough; };
+  const same = (error) => error === enough;
+  await assert.rejects(session.submit('One', { maxTokens: 3, logitsProcessor: fails }).text(), same);
+  const fork = await session.submit('One', { maxTokens: 1 }).fork({ maxTokens: 3, logitsProcessor: fails });
+  await assert.rejects(fork.text(), same);
+  await assert.rejects(session.submit('One', { logitsProcessor: async () => {} }).text(), TypeError);
+  const noNumber = (_, logits) => { logits[0] = NaN; };
+  await assert.rejects(session.submit('One', { logitsProcessor: noNumber }).text(), refused('INVALID_ARGUMENT'));
+  assert.throws(() => session.submit('', { logitsProcessor: fails }), refused('INVALID_ARGUMENT'));
+  assert.throws(() => session.submit('One', { logitsProcessor: 5 }), TypeError);
+  // Whoever closes all of it while the session's thread waits for the loop does not wait for that.
+  const other = new Session(model, { context: 512 });
+  const running = other.submit('Count:', { maxTokens: 400, ignoreEos: true, logitsProcessor: () => {} });
+  for (let i = 0; i < 3; i++) await running.next();
+  const until = Date.now() + 50;
+  while (Date.now() < until); // the thread calls meanwhile
+  other.close();
+  running.close();
+  assert.ok(await session.submit('The', { maxTokens: 2 }).text());
+});
+
+test('a program may end while its logits processor is called', () => {
+  const program = fileURLToPath(new URL('ends.js', import.meta.url));
+  for (const way of ['', 'closes', 'exits', 'throws']) {
+    const done = spawnSync(process.execPath, [program, way], { encoding: 'utf8', timeout: 60_000 });
+    assert.deepEqual([done.stdout, done.signal, done.status], ['so far\n', null, way === 'throws' ? 1 : 0], way + done.stderr);
+  }
 });
 
 test('texts may hold NULs', async () => {
