@@ -51,32 +51,45 @@ func mlxrocmGoLogFree(data unsafe.Pointer) {
 	C.free(data)
 }
 
-// loading is who hears how far loading is, and what that ended with.
-type loading struct {
+// hearing is who hears how far loading or quantizing is, and what that ended with.
+type hearing struct {
 	progress func(done, total uint64) error
 	err      error
 	panicked any
 }
 
-// listen lets the options report to it; the handle is to be deleted after the call.
-func (l *loading) listen(memory *arena, how *C.mlxrocm_model_options) cgo.Handle {
-	handle := cgo.NewHandle(l)
+// listen gives a callback that reports to it, with its data; `done` is to be called after the call.
+func (h *hearing) listen(memory *arena) (progress C.mlxrocm_progress_callback, data unsafe.Pointer, done func()) {
+	if h.progress == nil {
+		return nil, nil, func() {}
+	}
+	handle := cgo.NewHandle(h)
 	place := (*cgo.Handle)(memory.bytes(unsafe.Sizeof(handle)))
 	*place = handle
-	how.progress, how.user_data = C.mlxrocm_progress_callback(C.mlxrocmGoProgress), unsafe.Pointer(place)
-	return handle
+	return C.mlxrocm_progress_callback(C.mlxrocmGoProgress), unsafe.Pointer(place), handle.Delete
+}
+
+// instead gives what the callback failed with in place of the library's error, or panics as it did.
+func (h *hearing) instead(err error) error {
+	if h.panicked != nil {
+		panic(h.panicked)
+	}
+	if h.err != nil {
+		return h.err
+	}
+	return err
 }
 
 //export mlxrocmGoProgress
 func mlxrocmGoProgress(done, total C.uint64_t, data unsafe.Pointer) (stop C.int32_t) {
-	l := (*cgo.Handle)(data).Value().(*loading)
+	h := (*cgo.Handle)(data).Value().(*hearing)
 	// A panic must not go through the library: LoadModel goes on with it.
 	defer func() {
-		if l.panicked = recover(); l.panicked != nil {
+		if h.panicked = recover(); h.panicked != nil {
 			stop = 1
 		}
 	}()
-	if l.err = l.progress(uint64(done), uint64(total)); l.err != nil {
+	if h.err = h.progress(uint64(done), uint64(total)); h.err != nil {
 		return 1
 	}
 	return 0

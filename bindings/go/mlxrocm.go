@@ -137,6 +137,14 @@ func (a *arena) text(s string) (*C.char, C.size_t) {
 	return (*C.char)(block), C.size_t(len(s))
 }
 
+// optional is nil of "".
+func (a *arena) optional(s string) (*C.char, C.size_t) {
+	if s == "" {
+		return nil, 0
+	}
+	return a.text(s)
+}
+
 func (a *arena) texts(all []string) (**C.char, *C.size_t) {
 	first := (**C.char)(a.bytes(uintptr(len(all)) * unsafe.Sizeof(uintptr(0))))
 	lengths := (*C.size_t)(a.bytes(uintptr(len(all)) * unsafe.Sizeof(C.size_t(0))))

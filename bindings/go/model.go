@@ -44,23 +44,16 @@ func LoadModel(path string, options *ModelOptions) (*Model, error) {
 	how.struct_size = C.uint32_t(unsafe.Sizeof(*how))
 	how.threads = C.uint32_t(options.Threads)
 	how.device = options.Device.c()
-	hears := loading{progress: options.Progress}
-	if options.Progress != nil {
-		defer hears.listen(&memory, how).Delete()
-	}
+	hears := hearing{progress: options.Progress}
+	progress, data, done := hears.listen(&memory)
+	defer done()
+	how.progress, how.user_data = progress, data
 	var handle *C.mlxrocm_model
 	var failure *C.mlxrocm_error
 	status := C.mlxrocm_model_load(name, length, how, &handle, &failure)
 	runtime.KeepAlive(options.Device)
 	if status < 0 {
-		err := taken(status, failure)
-		if hears.panicked != nil {
-			panic(hears.panicked)
-		}
-		if hears.err != nil {
-			return nil, hears.err
-		}
-		return nil, err
+		return nil, hears.instead(taken(status, failure))
 	}
 	free := func(p unsafe.Pointer) { C.mlxrocm_model_free((*C.mlxrocm_model)(p)) }
 	return &Model{owned(unsafe.Pointer(handle), free)}, nil
@@ -91,44 +84,6 @@ func (m *Model) Info() (ModelInfo, error) {
 		ContextLength: int(info.context_length), VocabSize: int(info.vocab_size), HiddenSize: int(info.hidden_size),
 		KVBytesPerToken: uint64(info.kv_bytes_per_token), LoadSeconds: float64(info.load_seconds),
 	}, nil
-}
-
-// TensorInfo is what a model file says about a tensor.
-type TensorInfo struct {
-	Name string
-	// As the file spells it: "Q4_K", "BF16", "U32" …
-	Format string
-	// Outermost first.
-	Shape []int
-	Bytes uint64
-}
-
-// ListTensors gives the tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded:
-// models that do not run here can be looked at.
-func ListTensors(path string) ([]TensorInfo, error) {
-	var memory arena
-	defer memory.release()
-	name, length := memory.text(path)
-	var file *C.mlxrocm_model_file
-	var failure *C.mlxrocm_error
-	if status := C.mlxrocm_model_file_open(name, length, &file, &failure); status < 0 {
-		return nil, taken(status, failure)
-	}
-	defer C.mlxrocm_model_file_free(file)
-	tensors := make([]TensorInfo, int(C.mlxrocm_model_file_tensor_count(file)))
-	for i := range tensors {
-		info := C.mlxrocm_tensor_info{}
-		info.struct_size = C.uint32_t(unsafe.Sizeof(info))
-		if status := C.mlxrocm_model_file_get_tensor(file, C.size_t(i), &info, &failure); status < 0 {
-			return nil, taken(status, failure)
-		}
-		shape := make([]int, int(info.rank))
-		for axis, size := range unsafe.Slice((*int64)(unsafe.Pointer(info.shape)), len(shape)) {
-			shape[axis] = int(size)
-		}
-		tensors[i] = TensorInfo{C.GoString(info.name), C.GoString(info.format), shape, uint64(info.bytes)}
-	}
-	return tensors, nil
 }
 
 // Tokenizer turns text into tokens and back, immutable.

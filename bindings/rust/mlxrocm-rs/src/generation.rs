@@ -2,11 +2,14 @@
 
 use crate::enums::Status;
 use crate::error::{Error, Result, call, handle, owned};
-use crate::session::Request;
+use crate::request::{Panicked, Request};
 use mlxrocm_sys as sys;
+use std::any::Any;
+use std::borrow::Borrow;
 use std::mem::zeroed;
+use std::panic::resume_unwind;
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 handle!(GenerationHandle, mlxrocm_generation, mlxrocm_generation_free);
@@ -71,6 +74,7 @@ pub enum FinishReason {
 #[derive(Debug)]
 pub struct Generation {
     handle: Arc<GenerationHandle>,
+    panicked: Option<Panicked>,
 }
 
 /// Cancels a generation from elsewhere.
@@ -87,8 +91,8 @@ impl Canceller {
 }
 
 impl Generation {
-    pub(crate) fn new(handle: GenerationHandle) -> Generation {
-        Generation { handle: Arc::new(handle) }
+    pub(crate) fn new(handle: GenerationHandle, panicked: Option<Panicked>) -> Generation {
+        Generation { handle: Arc::new(handle), panicked }
     }
 
     /// For other threads, to cancel it.
@@ -98,15 +102,15 @@ impl Generation {
 
     /// Waits at most so long for the next event: `Ok(None)` if none came. After the end it is `None`.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Result<Option<Event>>> {
-        self.take(i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
+        self.take(nanoseconds(timeout))
     }
 
     /// Goes on after the tokens whose events were taken, beside this one; `request` has no prompt ([`Request::more`]).
     pub fn fork(&self, request: &Request) -> Result<Generation> {
-        request.with(|c| {
+        request.with(|c, panicked| {
             // SAFETY: live handles, and pointers with the lengths of what they point to.
             let make = |out, error| unsafe { sys::mlxrocm_generation_fork(self.handle.get(), c, out, error) };
-            GenerationHandle::make(make).map(Generation::new)
+            GenerationHandle::make(make).map(|handle| Generation::new(handle, panicked))
         })
     }
 
@@ -129,9 +133,43 @@ impl Generation {
             Err(error) => Some(Err(error)),
             Ok(sys::MLXROCM_END) => None,
             Ok(sys::MLXROCM_PENDING) => Some(Ok(None)),
-            // SAFETY: `self` is borrowed mutably, so nothing has asked for another event.
-            Ok(_) => Some(unsafe { read(&event) }.map(Some)),
+            Ok(_) => {
+                // Only the last event has a reason.
+                if event.finish_reason == sys::MLXROCM_FINISH_ERROR {
+                    if let Some(panicked) = self.panicked() {
+                        resume_unwind(panicked);
+                    }
+                }
+                // SAFETY: `self` is borrowed mutably, so nothing has asked for another event.
+                Some(unsafe { read(&event) }.map(Some))
+            }
         }
+    }
+
+    /// What its logits processor panicked with: written before the last event could be taken.
+    fn panicked(&self) -> Option<Box<dyn Any + Send>> {
+        self.panicked.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn nanoseconds(timeout: Duration) -> i64 {
+    i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// The place of one of several generations, of any sessions, that has an event; where several have, they take turns.
+/// `Ok(None)` if none had within the timeout (`None`: as long as it takes). When all have given out their last event it
+/// is `None`.
+pub fn wait_any(generations: &[impl Borrow<Generation>], timeout: Option<Duration>) -> Option<Result<Option<usize>>> {
+    let handles: Vec<_> = generations.iter().map(|one| one.borrow().handle.get().cast_const()).collect();
+    let (list, count, within) = (handles.as_ptr(), handles.len(), timeout.map_or(-1, nanoseconds));
+    let mut index = 0;
+    // SAFETY: live handles, and pointers with the lengths of what they point to.
+    let wait = |error| unsafe { sys::mlxrocm_generation_wait_any(list, count, within, &mut index, error) };
+    match call(wait) {
+        Err(error) => Some(Err(error)),
+        Ok(sys::MLXROCM_END) => None,
+        Ok(sys::MLXROCM_PENDING) => Some(Ok(None)),
+        Ok(_) => Some(Ok(Some(index))),
     }
 }
 

@@ -28,8 +28,10 @@ mod files;
 mod generation;
 mod log;
 mod model;
+mod model_files;
 #[rustfmt::skip]
 mod operations;
+mod request;
 mod session;
 
 pub use array::{Array, Element, evaluate};
@@ -38,11 +40,13 @@ pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
 pub use files::{Arrays, load_arrays, save_gguf, save_safetensors};
-pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token};
+pub use generation::{Canceller, Event, FinishReason, Finished, Generation, Token, wait_any};
 pub use log::{LogLevel, set_log};
-pub use model::{Message, Model, ModelInfo, TensorInfo, Tokenizer, TokenizerInfo, list_tensors};
+pub use model::{Message, Model, ModelInfo, Tokenizer, TokenizerInfo};
+pub use model_files::{QuantizeOptions, Quantized, TensorInfo, list_tensors, quantize, quantize_with};
 pub use operations::*;
-pub use session::{KvType, Pooling, Request, Session, SessionInfo, SessionOptions, state_tokens};
+pub use request::Request;
+pub use session::{KvType, Pooling, Session, SessionInfo, SessionOptions, state_tokens};
 
 /// The library's version, like "0.1.0".
 pub fn version() -> String {

@@ -9,10 +9,8 @@ use std::mem::zeroed;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::ptr::{null, null_mut};
-use std::slice;
 
 handle!(ModelHandle, mlxrocm_model, mlxrocm_model_free);
-handle!(FileHandle, mlxrocm_model_file, mlxrocm_model_file_free);
 handle!(TokenizerHandle, mlxrocm_tokenizer, mlxrocm_tokenizer_free);
 handle!(TemplateHandle, mlxrocm_chat_template, mlxrocm_chat_template_free);
 
@@ -33,14 +31,14 @@ pub struct ModelInfo {
     pub load_seconds: f64,
 }
 
-/// Who hears how far loading is.
-struct Hears<'a> {
-    progress: &'a mut dyn FnMut(u64, u64) -> bool,
-    panicked: Option<Box<dyn Any + Send>>,
+/// Who hears how far loading or quantizing is.
+pub(crate) struct Hears<'a> {
+    pub progress: &'a mut dyn FnMut(u64, u64) -> bool,
+    pub panicked: Option<Box<dyn Any + Send>>,
 }
 
-unsafe extern "C" fn report(done: u64, total: u64, hears: *mut c_void) -> i32 {
-    // SAFETY: load_with gave it, waits, and is called back on its own thread.
+pub(crate) unsafe extern "C" fn report(done: u64, total: u64, hears: *mut c_void) -> i32 {
+    // SAFETY: load_with or quantize_with gave it, waits, and is called back on its own thread.
     let hears = unsafe { &mut *hears.cast::<Hears>() };
     // No panic goes through the library.
     match catch_unwind(AssertUnwindSafe(|| (hears.progress)(done, total))) {
@@ -151,46 +149,6 @@ impl Model {
             sys::mlxrocm_chat_template_render(template, list, count, flags, extra, 0, text, capacity, needed, error)
         })
     }
-}
-
-/// What a model file says about a tensor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TensorInfo {
-    pub name: String,
-    /// As the file spells it: "Q4_K", "BF16", "U32" …
-    pub format: String,
-    /// Outermost first.
-    pub shape: Vec<usize>,
-    pub bytes: u64,
-}
-
-/// The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do
-/// not run here can be looked at.
-pub fn list_tensors(path: impl AsRef<Path>) -> Result<Vec<TensorInfo>> {
-    let path = path.as_ref().as_os_str().as_encoded_bytes();
-    // SAFETY: live handles, and pointers with the lengths of what they point to.
-    let file = FileHandle::make(|out, error| unsafe {
-        sys::mlxrocm_model_file_open(path.as_ptr().cast(), path.len(), out, error)
-    })?;
-    // SAFETY: live handles, and pointers with the lengths of what they point to.
-    let count = unsafe { sys::mlxrocm_model_file_tensor_count(file.get()) };
-    let tensor = |index| {
-        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
-        let mut info: sys::mlxrocm_tensor_info = unsafe { zeroed() };
-        info.struct_size = size_of_val(&info) as u32;
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        call(|error| unsafe { sys::mlxrocm_model_file_get_tensor(file.get(), index, &mut info, error) })?;
-        // SAFETY: so many sizes, which live as long as the file.
-        let shape = unsafe { slice::from_raw_parts(info.shape, info.rank as usize) };
-        Ok(TensorInfo {
-            name: owned(info.name),
-            format: owned(info.format),
-            shape: shape.iter().map(|size| *size as usize).collect(),
-            bytes: info.bytes,
-        })
-    };
-    (0..count).map(tensor).collect()
 }
 
 /// Facts about a tokenizer.

@@ -1,10 +1,10 @@
-//! Sessions and requests.
+//! Sessions: requests in, generations out.
 
-use crate::error::{Result, call, field, handle};
+use crate::error::{Result, call, handle};
 use crate::generation::{Generation, GenerationHandle};
-use crate::model::{Message, Model, borrowed};
+use crate::model::Model;
+use crate::request::Request;
 use mlxrocm_sys as sys;
-use std::fmt;
 use std::mem::zeroed;
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -117,10 +117,10 @@ impl Session {
 
     /// Queues a request and returns at once.
     pub fn submit(&self, request: &Request) -> Result<Generation> {
-        request.with(|c| {
+        request.with(|c, panicked| {
             // SAFETY: live handles, and pointers with the lengths of what they point to.
             let make = |out, error| unsafe { sys::mlxrocm_session_submit(self.0.get(), c, out, error) };
-            GenerationHandle::make(make).map(Generation::new)
+            GenerationHandle::make(make).map(|handle| Generation::new(handle, panicked))
         })
     }
 
@@ -225,153 +225,4 @@ fn rows<T: Copy + Default>(
     let mut numbers = vec![T::default(); needed];
     call(|error| run(numbers.as_mut_ptr(), numbers.len(), &mut needed, error))?;
     Ok(numbers)
-}
-
-/// A prompt and how to continue it. The usual way is greedy, until the model stops.
-#[derive(Clone)]
-pub struct Request {
-    // All pointers in it are null.
-    numbers: sys::mlxrocm_request,
-    tokens: Vec<u32>,
-    text: Option<String>,
-    messages: Vec<Message>,
-    chat_json: Option<String>,
-    stop: Vec<String>,
-    stop_tokens: Vec<u32>,
-    bias: Vec<(u32, f32)>,
-}
-
-impl fmt::Debug for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
-            .field("tokens", &self.tokens)
-            .field("text", &self.text)
-            .field("messages", &self.messages)
-            .field("chat_json", &self.chat_json)
-            .field("max_tokens", &self.numbers.max_tokens)
-            .finish_non_exhaustive()
-    }
-}
-
-// SAFETY: its pointers are null.
-unsafe impl Send for Request {}
-// SAFETY: as above.
-unsafe impl Sync for Request {}
-
-/// Functions that set one field.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
-        $($(#[$doc])*
-        #[must_use]
-        pub fn $name(mut self, $name: $type) -> Request {
-            self.numbers.$name = $name;
-            self
-        })*
-    };
-}
-
-impl Request {
-    /// Calls `run` with the request as C has it, which borrows from this one.
-    pub(crate) fn with<T>(&self, run: impl FnOnce(&sys::mlxrocm_request) -> T) -> T {
-        let messages = borrowed(&self.messages);
-        let (stop, stop_lengths): (Vec<_>, Vec<_>) = self.stop.iter().map(|stop| field(stop)).unzip();
-        let (bias_tokens, bias_values): (Vec<u32>, Vec<f32>) = self.bias.iter().copied().unzip();
-        let mut c = self.numbers;
-        c.struct_size = size_of_val(&c) as u32;
-        (c.tokens, c.token_count) = (self.tokens.as_ptr(), self.tokens.len());
-        (c.text, c.text_length) = self.text.as_deref().map_or((null(), 0), field);
-        (c.chat_json, c.chat_json_length) = self.chat_json.as_deref().map_or((null(), 0), field);
-        (c.messages, c.message_count) = (messages.as_ptr(), messages.len());
-        (c.stop, c.stop_lengths, c.stop_count) = (stop.as_ptr(), stop_lengths.as_ptr(), stop.len());
-        (c.stop_tokens, c.stop_token_count) = (self.stop_tokens.as_ptr(), self.stop_tokens.len());
-        (c.bias_tokens, c.bias_values, c.bias_count) = (bias_tokens.as_ptr(), bias_values.as_ptr(), bias_tokens.len());
-        run(&c)
-    }
-
-    fn empty() -> Request {
-        // Zero is each field's default.
-        // SAFETY: zero is a value of each field: numbers, and pointers that are null.
-        let numbers = unsafe { zeroed() };
-        let (tokens, messages, stop, stop_tokens, bias) = Default::default();
-        Request { numbers, tokens, text: None, messages, chat_json: None, stop, stop_tokens, bias }
-    }
-
-    /// Without a prompt: how a fork goes on.
-    pub fn more() -> Request {
-        Request::empty()
-    }
-
-    /// A chat that the model answers.
-    pub fn chat(messages: &[Message]) -> Request {
-        Request { messages: messages.to_vec(), ..Request::empty() }
-    }
-
-    /// A chat in JSON that the model answers: an object of `messages` and `tools` as OpenAI's API writes them,
-    /// and further variables of the chat template.
-    pub fn chat_json(object: impl Into<String>) -> Request {
-        Request { chat_json: Some(object.into()), ..Request::empty() }
-    }
-
-    /// A plain text to continue.
-    pub fn text(prompt: impl Into<String>) -> Request {
-        Request { text: Some(prompt.into()), ..Request::empty() }
-    }
-
-    /// Tokens to continue.
-    pub fn tokens(prompt: &[u32]) -> Request {
-        Request { tokens: prompt.to_vec(), ..Request::empty() }
-    }
-
-    setters! {
-        /// Tokens to generate at most; 0: until the context is full.
-        max_tokens: u32,
-        /// 0: greedy.
-        temperature: f32,
-        /// Only the most probable `top_k` tokens; 0: off.
-        top_k: u32,
-        /// Only the most probable tokens that together have this probability; 0 or 1: off.
-        top_p: f32,
-        /// Only tokens at least this times as probable as the most probable one; 0: off.
-        min_p: f32,
-        /// Divides positive and multiplies negative logits of recent tokens; 0 or 1: off.
-        repetition_penalty: f32,
-        /// Subtracted once from the logit of every recent token.
-        presence_penalty: f32,
-        /// Subtracted from the logit of a token for each time it occurred recently.
-        frequency_penalty: f32,
-        /// Tokens that count as recent; 0: 64.
-        penalty_window: u32,
-        /// Same seed, same tokens.
-        seed: u64,
-        /// n above 0: tokens tell their log-probability and the n most probable ones.
-        logprobs: u32,
-    }
-
-    /// A string that ends the generation and is not part of its text.
-    #[must_use]
-    pub fn stop(mut self, stop: impl Into<String>) -> Request {
-        self.stop.push(stop.into());
-        self
-    }
-
-    /// A token that ends the generation besides the model's own.
-    #[must_use]
-    pub fn stop_token(mut self, token: u32) -> Request {
-        self.stop_tokens.push(token);
-        self
-    }
-
-    /// Adds to the logit of a token.
-    #[must_use]
-    pub fn bias(mut self, token: u32, value: f32) -> Request {
-        self.bias.push((token, value));
-        self
-    }
-
-    /// Goes on past the model's own stop tokens.
-    #[must_use]
-    pub fn ignore_eos(mut self) -> Request {
-        self.numbers.flags |= sys::MLXROCM_REQUEST_IGNORE_EOS;
-        self
-    }
 }
