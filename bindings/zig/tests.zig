@@ -7,6 +7,10 @@ const ops = mlxrocm.ops;
 const testing = std.testing;
 const allocator = testing.allocator;
 
+test {
+    _ = @import("request_tests.zig");
+}
+
 test "every operation is compiled" {
     testing.refAllDecls(ops);
 }

@@ -3,7 +3,9 @@
 const array = @import("array.zig");
 const device = @import("device.zig");
 const errors = @import("errors.zig");
+const generation = @import("generation.zig");
 const model = @import("model.zig");
+const model_files = @import("model_files.zig");
 const session = @import("session.zig");
 
 /// Networks of Leela Chess Zero.
@@ -32,14 +34,19 @@ pub const deviceCount = device.deviceCount;
 pub const Token = model.Token;
 pub const Message = model.Message;
 pub const Model = model.Model;
-pub const ModelFile = model.ModelFile;
+pub const Progress = model.Progress;
 pub const Tokenizer = model.Tokenizer;
+pub const ModelFile = model_files.ModelFile;
+pub const QuantizeOptions = model_files.QuantizeOptions;
+pub const quantize = model_files.quantize;
 
-pub const Request = session.Request;
+pub const Request = @import("request.zig").Request;
 pub const Session = session.Session;
-pub const Generation = session.Generation;
-pub const Event = session.Event;
-pub const Reason = session.Reason;
+pub const Generation = generation.Generation;
+pub const Event = generation.Event;
+pub const Reason = generation.Reason;
+pub const Waited = generation.Waited;
+pub const waitAny = generation.waitAny;
 pub const stateTokens = session.stateTokens;
 
 test {

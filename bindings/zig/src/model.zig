@@ -45,6 +45,17 @@ pub fn field(text: []const u8) [*]const u8 {
     return if (text.len == 0) "" else text.ptr;
 }
 
+/// Hears how many of how many bytes are done, and says whether to go on.
+pub const Progress = struct {
+    context: ?*anyopaque = null,
+    hear: *const fn (context: ?*anyopaque, done: u64, total: u64) bool,
+
+    pub fn report(done: u64, total: u64, data: ?*anyopaque) callconv(.c) i32 {
+        const self: *const Progress = @ptrCast(@alignCast(data.?));
+        return @intFromBool(!self.hear(self.context, done, total));
+    }
+};
+
 pub const Model = struct {
     handle: *c.mlxrocm_model,
 
@@ -56,16 +67,6 @@ pub const Model = struct {
         /// Hears how many of how many bytes are loaded, and says whether to go on: false ends loading with
         /// error.Cancelled.
         progress: ?Progress = null,
-    };
-
-    pub const Progress = struct {
-        context: ?*anyopaque = null,
-        hear: *const fn (context: ?*anyopaque, done: u64, total: u64) bool,
-
-        fn report(done: u64, total: u64, data: ?*anyopaque) callconv(.c) i32 {
-            const self: *const Progress = @ptrCast(@alignCast(data.?));
-            return @intFromBool(!self.hear(self.context, done, total));
-        }
     };
 
     /// Loads a GGUF file or an MLX folder.
@@ -120,50 +121,6 @@ pub const Model = struct {
         errdefer allocator.free(text);
         try check(render(template, list.ptr, list.len, flags, null, 0, text.ptr, needed, &needed, &failure), failure);
         return withoutNul(allocator, text);
-    }
-};
-
-/// What a GGUF file, a safetensors file or a model folder holds, without loading it: also models that do not run here.
-pub const ModelFile = struct {
-    handle: *c.mlxrocm_model_file,
-
-    pub const Tensor = struct {
-        name: []const u8,
-        /// As the file spells it: "Q4_K", "BF16", "U32" …
-        format: []const u8,
-        /// Outermost first.
-        shape: []const i64,
-        bytes: u64,
-    };
-
-    pub fn open(path: []const u8) Error!ModelFile {
-        var handle: ?*c.mlxrocm_model_file = null;
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_model_file_open(path.ptr, path.len, &handle, &failure), failure);
-        return .{ .handle = handle.? };
-    }
-
-    pub fn deinit(self: ModelFile) void {
-        c.mlxrocm_model_file_free(self.handle);
-    }
-
-    /// The number of tensors.
-    pub fn count(self: ModelFile) usize {
-        return c.mlxrocm_model_file_tensor_count(self.handle);
-    }
-
-    /// A tensor, in the file's order; slices in it live as long as the model file.
-    pub fn tensor(self: ModelFile, index: usize) Error!Tensor {
-        var facts = std.mem.zeroes(c.mlxrocm_tensor_info);
-        facts.struct_size = @sizeOf(c.mlxrocm_tensor_info);
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_model_file_get_tensor(self.handle, index, &facts, &failure), failure);
-        return .{
-            .name = facts.name[0..facts.name_length],
-            .format = facts.format[0..facts.format_length],
-            .shape = facts.shape[0..facts.rank],
-            .bytes = facts.bytes,
-        };
     }
 };
 

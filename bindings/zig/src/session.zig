@@ -1,79 +1,14 @@
-//! Sessions and generations. Any thread may use a session; one thread at a time takes a generation's events, and any
-//! may cancel it. deinit frees each, in any order.
+//! Sessions. Any thread may use one; deinit frees it, also before its generations.
 
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
-const statuses = @import("statuses.zig");
 const model = @import("model.zig");
+const Generation = @import("generation.zig").Generation;
+const Request = @import("request.zig").Request;
 const check = errors.check;
 const Error = errors.Error;
 const Token = model.Token;
-
-/// A prompt, one of tokens, text, messages and chat_json, and how to continue it. Zero is each default: greedy, until the model
-/// stops. All is copied when it is submitted.
-pub const Request = struct {
-    tokens: []const Token = &.{},
-    text: ?[]const u8 = null,
-    messages: []const model.Message = &.{},
-    /// A chat in the form of OpenAI's API: an object of messages, tools and further variables of the chat template.
-    chat_json: ?[]const u8 = null,
-    stop: []const []const u8 = &.{},
-    stop_tokens: []const Token = &.{},
-    /// Tokens whose logits are changed, and what is added to each.
-    bias_tokens: []const Token = &.{},
-    bias_values: []const f32 = &.{},
-    max_tokens: u32 = 0,
-    temperature: f32 = 0,
-    top_k: u32 = 0,
-    top_p: f32 = 0,
-    min_p: f32 = 0,
-    repetition_penalty: f32 = 0,
-    presence_penalty: f32 = 0,
-    frequency_penalty: f32 = 0,
-    penalty_window: u32 = 0,
-    logprobs: u32 = 0,
-    seed: u64 = 0,
-    ignore_eos: bool = false,
-
-    /// The request as C has it: it borrows from this one, and from memory of the arena.
-    fn borrowed(request: Request, arena: std.mem.Allocator) Error!c.mlxrocm_request {
-        if (request.bias_tokens.len != request.bias_values.len) {
-            return errors.refuse("bias_tokens and bias_values have different lengths");
-        }
-        var how = std.mem.zeroes(c.mlxrocm_request);
-        how.struct_size = @sizeOf(c.mlxrocm_request);
-        how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
-        if (request.text) |text| {
-            how.text = model.field(text);
-            how.text_length = text.len;
-        }
-        if (request.chat_json) |chat| {
-            how.chat_json = model.field(chat);
-            how.chat_json_length = chat.len;
-        }
-        const messages = try model.borrowed(arena, request.messages);
-        how.messages = messages.ptr;
-        how.message_count = messages.len;
-        const stop = try model.Texts.of(arena, request.stop);
-        how.stop = stop.starts.ptr;
-        how.stop_lengths = stop.lengths.ptr;
-        how.stop_count = request.stop.len;
-        how.tokens = request.tokens.ptr;
-        how.token_count = request.tokens.len;
-        how.stop_tokens = request.stop_tokens.ptr;
-        how.stop_token_count = request.stop_tokens.len;
-        how.bias_tokens = request.bias_tokens.ptr;
-        how.bias_values = request.bias_values.ptr;
-        how.bias_count = request.bias_tokens.len;
-        inline for (.{
-            "max_tokens",         "temperature",      "top_k",             "top_p",          "min_p",
-            "repetition_penalty", "presence_penalty", "frequency_penalty", "penalty_window", "logprobs",
-            "seed",
-        }) |name| @field(how, name) = @field(request, name);
-        return how;
-    }
-};
 
 pub const Session = struct {
     handle: *c.mlxrocm_session,
@@ -121,13 +56,7 @@ pub const Session = struct {
 
     /// Queues a request and returns at once.
     pub fn submit(self: Session, request: Request) Error!Generation {
-        var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
-        defer arena.deinit();
-        const how = try request.borrowed(arena.allocator());
-        var handle: ?*c.mlxrocm_generation = null;
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_session_submit(self.handle, &how, &handle, &failure), failure);
-        return .{ .handle = handle.? };
+        return .{ .handle = try request.submit(c.mlxrocm_session_submit, self.handle) };
     }
 
     /// Runs all requests at once and waits: their texts in order, all owned. If one fails, the others are cancelled.
@@ -224,104 +153,3 @@ fn filled(comptime T: type, allocator: std.mem.Allocator, comptime function: any
     try check(@call(.auto, function, given ++ .{ elements.ptr, needed, &needed, &failure }), failure);
     return elements;
 }
-
-pub const Reason = enum(u32) {
-    stop_token = c.MLXROCM_FINISH_STOP_TOKEN,
-    stop_string = c.MLXROCM_FINISH_STOP_STRING,
-    length = c.MLXROCM_FINISH_LENGTH,
-    context = c.MLXROCM_FINISH_CONTEXT,
-    cancelled = c.MLXROCM_FINISH_CANCELLED,
-    _,
-};
-
-pub const TokenLogprob = extern struct { token: Token, logprob: f32 };
-
-/// Something that happened. Slices in it live until the generation's next event.
-pub const Event = union(enum) {
-    prompt: struct { done: u64, total: u64 },
-    token: struct { token: Token, text: []const u8, logprob: f32, top: []const TokenLogprob },
-    finished: struct {
-        text: []const u8,
-        reason: Reason,
-        prompt_tokens: u64,
-        cached_tokens: u64,
-        generated_tokens: u64,
-        prompt_seconds: f64,
-        decode_seconds: f64,
-    },
-
-    /// The text that became complete; may be empty.
-    pub fn text(self: Event) []const u8 {
-        return switch (self) {
-            .prompt => "",
-            .token => |token| token.text,
-            .finished => |finished| finished.text,
-        };
-    }
-};
-
-pub const Generation = struct {
-    handle: *c.mlxrocm_generation,
-
-    /// Frees it; one that still runs is cancelled.
-    pub fn deinit(self: Generation) void {
-        c.mlxrocm_generation_free(self.handle);
-    }
-
-    /// Ends it soon, from any thread; its last event still comes.
-    pub fn cancel(self: Generation) Error!void {
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_generation_cancel(self.handle, &failure), failure);
-    }
-
-    /// Goes on after the tokens whose events were taken, beside this one; the request has no prompt.
-    pub fn fork(self: Generation, request: Request) Error!Generation {
-        var arena = std.heap.ArenaAllocator.init(std.heap.c_allocator);
-        defer arena.deinit();
-        const how = try request.borrowed(arena.allocator());
-        var handle: ?*c.mlxrocm_generation = null;
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_generation_fork(self.handle, &how, &handle, &failure), failure);
-        return .{ .handle = handle.? };
-    }
-
-    /// Waits for the next event: null after the last one. A request that failed gives its error.
-    pub fn next(self: Generation) Error!?Event {
-        var event = std.mem.zeroes(c.mlxrocm_event);
-        event.struct_size = @sizeOf(c.mlxrocm_event);
-        var failure: ?*c.mlxrocm_error = null;
-        const status = c.mlxrocm_generation_next(self.handle, -1, &event, &failure);
-        try check(status, failure);
-        if (status == c.MLXROCM_END) return null;
-        if (event.kind == c.MLXROCM_EVENT_PROMPT) {
-            return .{ .prompt = .{ .done = event.prompt_done, .total = event.prompt_total } };
-        }
-        const piece = event.text[0..event.text_length];
-        if (event.kind == c.MLXROCM_EVENT_TOKEN) {
-            const top: [*c]const TokenLogprob = @ptrCast(event.top);
-            const best: []const TokenLogprob = if (event.top_count > 0) top[0..event.top_count] else &.{};
-            return .{ .token = .{ .token = event.token, .text = piece, .logprob = event.logprob, .top = best } };
-        }
-        if (event.finish_reason == c.MLXROCM_FINISH_ERROR) {
-            errors.keep(std.mem.span(event.error_message));
-            return statuses.ofStatus(event.error_status);
-        }
-        return .{ .finished = .{
-            .text = piece,
-            .reason = @enumFromInt(event.finish_reason),
-            .prompt_tokens = event.prompt_tokens,
-            .cached_tokens = event.cached_tokens,
-            .generated_tokens = event.generated_tokens,
-            .prompt_seconds = event.prompt_seconds,
-            .decode_seconds = event.decode_seconds,
-        } };
-    }
-
-    /// Waits for the end: all text that is still to come, owned.
-    pub fn text(self: Generation, allocator: std.mem.Allocator) ![]u8 {
-        var all = std.ArrayList(u8).init(allocator);
-        errdefer all.deinit();
-        while (try self.next()) |event| try all.appendSlice(event.text());
-        return all.toOwnedSlice();
-    }
-};
