@@ -9,9 +9,9 @@ let fresh = 1;
 let functions = null;
 
 function made() {
-  const process = 'int32_t mlxrocm_process(void *tokens, size_t count, void *logits, size_t vocab, uint64_t number)';
+  const takes = 'void *tokens, size_t count, void *logits, size_t vocab, uint64_t number';
   return {
-    process: callback(prototype(process), (tokens, count, logits, vocab, number) => {
+    process: callback(prototype(`int32_t mlxrocm_process(${takes})`), (tokens, count, logits, vocab, number) => {
       const processor = live.get(Number(number));
       try {
         // Copies, as the library's memory is lent for this call only and the function may keep what it gets.
