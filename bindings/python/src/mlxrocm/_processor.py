@@ -78,7 +78,7 @@ def _end() -> None:
         generation = processor.generation and processor.generation()
         if generation is not None:
             with contextlib.suppress(errors.Error):  # it was closed just now
-                generation.cancel_if_open()
+                generation._cancel_if_open()
     for _ in range(500):
         time.sleep(0.01)
         if not _live:

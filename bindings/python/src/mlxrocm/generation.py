@@ -112,7 +112,7 @@ class Generation(Object):
         """Ends the generation soon, from any thread; `Finished` still comes, with the reason "cancelled"."""
         call("mlxrocm_generation_cancel", self.handle)
 
-    def cancel_if_open(self) -> None:
+    def _cancel_if_open(self) -> None:
         handle = self._handle
         if handle is not None:
             call("mlxrocm_generation_cancel", handle)
@@ -162,7 +162,7 @@ class Generation(Object):
         finally:
             # The task was cancelled, or the loop left: nobody reads on.
             if self.finished is None:
-                self.cancel_if_open()
+                self._cancel_if_open()
 
     def _poll(self, timeout: float) -> Event | None:
         try:
