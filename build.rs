@@ -10,6 +10,8 @@ mod compiler;
 mod conditions;
 #[path = "build/constants.rs"]
 mod constants;
+#[path = "build/jobs.rs"]
+mod jobs;
 #[path = "build/kernels.rs"]
 mod kernels;
 #[path = "build/parameters.rs"]

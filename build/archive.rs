@@ -107,11 +107,12 @@ pub fn write(
     } else {
         3
     };
-    for group in &groups {
+    let packed = crate::jobs::each(groups.len(), |number| {
+        zstd::bulk::compress(&groups[number].bytes, level).map_err(|error| format!("zstd: {error}"))
+    })?;
+    for (group, packed) in groups.iter().zip(&packed) {
         let file = format!("{}.zst", group.name);
-        let packed =
-            zstd::bulk::compress(&group.bytes, level).map_err(|error| format!("zstd: {error}"))?;
-        put(&out.join(&file), &packed)?;
+        put(&out.join(&file), packed)?;
         let _ = writeln!(
             index,
             "    Group {{ name: {:?}, packed: include_bytes!({file:?}), length: {} }},",

@@ -117,6 +117,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
         ],
     ),
     ("network/norm", &["HELD", "FINER_TEAM"]),
+    ("network/pair", &["PAIR_COLUMNS", "PAIR_THREADS"]),
     (
         "network/product",
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],

@@ -6,8 +6,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use crate::archive::{self, Object};
@@ -148,39 +146,15 @@ fn compile_all(
         .flat_map(|target| (0..sources.len()).map(move |source| (source, target)))
         .filter(|(source, target)| sources[*source].is_for(target))
         .collect();
-    let granted = variable("NUM_JOBS").parse::<usize>().unwrap_or(1);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<Object, String>)>> = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..granted.min(cores).max(1) {
-            scope.spawn(|| {
-                while let Some((number, &(source, target))) = {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    jobs.get(number).map(|job| (number, job))
-                } {
-                    let result =
-                        compile(compiler, &sources[source], target, store).map(|bytes| Object {
-                            target: target.clone(),
-                            source,
-                            bytes,
-                        });
-                    let failed = result.is_err();
-                    if let Ok(mut results) = results.lock() {
-                        results.push((number, result));
-                    }
-                    if failed {
-                        next.store(jobs.len(), Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    let mut results = results
-        .into_inner()
-        .map_err(|_| "a compiling thread panicked".to_string())?;
-    results.sort_by_key(|(number, _)| *number);
-    results.into_iter().map(|(_, result)| result).collect()
+    crate::jobs::each(jobs.len(), |number| {
+        let (source, target) = jobs[number];
+        let bytes = compile(compiler, &sources[source], target, store)?;
+        Ok(Object {
+            target: target.clone(),
+            source,
+            bytes,
+        })
+    })
 }
 
 /// One object, from the store or compiled.
