@@ -128,7 +128,7 @@ pub struct KernelFacts {
     pub max_block_threads: u32,
 }
 
-/// Dynamic local memory that every kernel may use without asking for more.
+/// Local memory that every kernel may use without asking for more, static and dynamic together.
 const FREE_LDS: u32 = 48 << 10;
 
 fn find(
@@ -157,7 +157,7 @@ fn find(
         function,
         facts,
         signature: signature.cloned(),
-        allowed_lds: Mutex::new(FREE_LDS),
+        allowed_lds: Mutex::new(FREE_LDS.saturating_sub(facts.lds_bytes)),
     })))
 }
 
