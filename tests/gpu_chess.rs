@@ -109,9 +109,9 @@ fn cycled(net: &ChessNet, first: usize, count: usize) -> Evaluation {
 /// A position in any batch, from any thread, gets the bits that it gets alone.
 #[test]
 fn batches_are_what_each_position_is_alone() {
-    // Sizes that are rounded up, and blocks of both sizes.
+    // Sizes that are rounded up, blocks of both sizes, and one that is evaluated in two parts.
     let counts: &[usize] = if gpu::is_real() {
-        &[7, 64, 133, 256]
+        &[7, 64, 133, 256, 300]
     } else {
         &[7, 9]
     };

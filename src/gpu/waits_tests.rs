@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - Places, codes and scales of arrays: if the launch's arguments say that no kernel of the program writes them; what decides
 ///   about that comes twice, and a way that takes it once so and once so is none.
 /// - `x` of networks: each thread waits in its first round; the compiler made a loop of all rounds.
-const EARLY: [(&str, &[&str]); 13] = [
+const EARLY: [(&str, &[&str]); 14] = [
     (
         "mlxrocm_array_product_warps_codes",
         &["left_places", "right_places"],
@@ -64,6 +64,7 @@ const EARLY: [(&str, &[&str]); 13] = [
         &["weights", "bias", "x"],
     ),
     ("mlxrocm_network_norm_finer_few", &["weight", "bias"]),
+    ("mlxrocm_network_pair", &["first", "second", "bias"]),
 ];
 
 /// Kernels of which some threads end without waiting. Of each launch others wait: the block of a query's last part, and the

@@ -255,7 +255,9 @@ fn is_there(source: &str, target: &str) -> bool {
         "matmul/rows_dense_amd" => !target.starts_with("sm_"),
         // CDNA.
         source if source.starts_with("matmul/wide_") => target.starts_with("gfx9"),
-        "attention/flash_warpgroup" | "network/product_warpgroup" => target == "sm_90a",
+        "attention/flash_warpgroup" | "network/pair" | "network/product_warpgroup" => {
+            target == "sm_90a"
+        }
         source if source.starts_with("matmul/warpgroup") => target == "sm_90a",
         source if source.starts_with("matmul/experts_warpgroup") => target == "sm_90a",
         source if source.starts_with("arrays/") && source.contains("_warpgroup") => {

@@ -52,8 +52,13 @@ template <u32 COUNT> DEVICE void activate(f32 *v, u32 activation) {
 DEVICE u32 pair_bits(f32 low, f32 high) {
 #if PLATFORM_NVIDIA
     u32 pair = pack_f16x2(low, high).bits;
+#if __CUDA_ARCH__ >= 860
+    // The smaller of both magnitudes, with the number's sign.
+    asm("min.xorsign.abs.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(0x7bff7bffu));
+#else
     asm("min.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(0x7bff7bffu));
     asm("max.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(0xfbfffbffu));
+#endif
     return pair;
 #else
     const f32 a = minimum(maximum(low, -65504.0f), 65504.0f), b = minimum(maximum(high, -65504.0f), 65504.0f);

@@ -17,7 +17,6 @@
 // the other (556), two blocks of 128 by 128 a multiprocessor (490).
 #include "common/warpgroup_nvidia.h"
 #include "ops/network/product.h"
-#include "ops/network/turn.h"
 
 #if PLATFORM_NVIDIA && defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -197,32 +196,42 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struc
         const u32 mask = p.bias && adds ? 0xffffffffu : 0;
         UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
             u32 x, y;
-            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i * 32 + lane_id() % 4 * 8));
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i / 4 * 128 + lane_id() % 4 * 32 + i % 4 * 8));
             c[4 * i] = c[4 * i + 2] = bits_f32(x & mask), c[4 * i + 1] = c[4 * i + 3] = bits_f32(y & mask);
         }
     }
 
-    // Stores sums of 16 rows.
+    // Stores sums of 16 rows: a lane has eight numbers that follow each other of each 32, as W's columns lie that way.
     METHOD void store(f32 *c, u32 first_row, u32 first_column) const {
-        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
-        if (p.residual) {
-            UNROLL for (u32 i = 0; i < COLUMNS / 4; i++) {
-                const u32 r = minimum(row + i % 2 * 8, p.rows - 1), o = minimum(column + i / 2 * 8, p.columns - 2);
-                const f16x2 pair = {load4(p.residual + (u64)r * p.columns + o)};
-                c[2 * i] += low(pair), c[2 * i + 1] += high(pair);
+        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 8;
+        const bool all = first_column + COLUMNS <= p.columns;
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            const u32 r = row + half * 8;
+            const u64 start = (u64)minimum(r, p.rows - 1) * p.columns;
+            if (p.residual) {
+                UNROLL for (u32 i = 0; i < COLUMNS / 32; i++) {
+                    const u32x4 beside = load16(p.residual + start + (all ? column + 32 * i : minimum(column + 32 * i, p.columns - 8)));
+                    UNROLL for (u32 j = 0; j < 4; j++) {
+                        const f16x2 pair = {word(beside, j)};
+                        const u32 at = (i * 4 + j) * 4 + half * 2;
+                        c[at] += low(pair), c[at + 1] += high(pair);
+                    }
+                }
             }
         }
         if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
-        // A lane gets eight numbers that follow each other.
-        UNROLL for (u32 i = 0; i < COLUMNS / 16; i++) {
-            const u32 r = row + i % 2 * 8, o = first_column + i / 2 * 32 + lane % 4 * 8;
-            u32 w[4];
-            UNROLL for (u32 j = 0; j < 4; j++) {
-                const u32 at = (i / 2 * 4 + j) * 4 + i % 2 * 2;
-                w[j] = pair_bits(c[at], c[at + 1]);
+        UNROLL for (u32 half = 0; half < 2; half++) {
+            const u32 r = row + half * 8;
+            if (r >= p.rows) continue;
+            f16 *y = p.y + ((u64)r * p.columns + column);
+            UNROLL for (u32 i = 0; i < COLUMNS / 32; i++) {
+                u32 w[4];
+                UNROLL for (u32 j = 0; j < 4; j++) {
+                    const u32 at = (i * 4 + j) * 4 + half * 2;
+                    w[j] = pair_bits(c[at], c[at + 1]);
+                }
+                if (all || column + 32 * i < p.columns) store16(y + 32 * i, u32x4{w[0], w[1], w[2], w[3]});
             }
-            turn(w);
-            if (r < p.rows && o < p.columns) store16(p.y + (u64)r * p.columns + o, u32x4{w[0], w[1], w[2], w[3]});
         }
     }
 };

@@ -3,6 +3,7 @@
 
 mod chains;
 mod finer;
+mod pairs;
 mod sides;
 
 use super::activations::Activation;
@@ -46,6 +47,7 @@ pub fn plan(items: &Items, constants: &[Constant<'_>], precision: Precision) -> 
     if precision == Precision::F16 {
         finer::widen(&mut plan);
         finer::keep_low(&mut plan);
+        pairs::join(&mut plan);
         let narrow = |step: &Step| matches!(step, Step::Scores { out, .. } if !plan.wide[*out]);
         if plan.steps.iter().any(narrow) {
             return Err(missing("a product of two results that layers read"));

@@ -2,11 +2,11 @@
 
 mod attention;
 mod copies;
+mod few;
 
 use super::steps::{Norm, Step, VectorId};
 use super::{Network, Precision, missing};
 use crate::Result;
-use crate::driver::Overlap;
 use crate::gpu::constants::network_norm;
 use crate::gpu::{Args, DeviceBuffer, Encoder, Kernel, LaunchOptions, Range, Stream};
 use crate::step::ItemSource;
@@ -118,8 +118,7 @@ impl Batch<'_> {
         writes: &[Range],
     ) -> Result<()> {
         let options = LaunchOptions {
-            // (Under all that it follows is no faster here: docs/performance.md.)
-            overlap: kernel.overlap().min(Overlap::Last),
+            overlap: self.overlap(kernel),
             ..LaunchOptions::default()
         };
         let block = [threads, 1, 1];
@@ -146,6 +145,7 @@ impl Batch<'_> {
         match step {
             Step::Product(product) => self.product(product),
             Step::Norm(norm) => self.norm(norm),
+            Step::Pair(first, second) => self.pair(first, second),
             Step::Attention {
                 attention,
                 rows_first,

@@ -69,6 +69,10 @@ pub struct Planes<'a> {
     pub values: &'a [f32],
 }
 
+/// Items of larger batches that run at once: while one part runs, results of the part before are copied, and where its launches
+/// have few blocks those of the next one find room.
+const AT_ONCE: usize = 256;
+
 /// A network on a GPU. Internally locked: any thread.
 pub struct Network {
     device: Arc<Device>,
@@ -124,13 +128,69 @@ impl Network {
         inputs: &[Planes<'_>],
         outputs: &mut [&mut [f32]],
     ) -> Result<()> {
-        let kept = self.runners.lock().pop();
-        let mut runner = match kept {
-            Some(runner) => runner,
-            None => Runner::new(&self.device)?,
+        self.check(items, inputs, outputs)?;
+        let size = items.div_ceil(items.div_ceil(AT_ONCE));
+        let mut left: Vec<&mut [f32]> = outputs.iter_mut().map(|output| &mut **output).collect();
+        let mut queued: Option<(Runner, usize)> = None;
+        for first in (0..items).step_by(size) {
+            let count = size.min(items - first);
+            let part = inputs.iter().map(|planes| {
+                let each = planes.masks.len() / items;
+                let part = first * each..(first + count) * each;
+                Planes {
+                    masks: &planes.masks[part.clone()],
+                    values: &planes.values[part],
+                }
+            });
+            let part: Vec<Planes<'_>> = part.collect();
+            let mut runner = self.runner()?;
+            runner.start(self, count, &part)?;
+            if let Some((runner, count)) = queued.replace((runner, count)) {
+                self.finish(runner, count, &mut left)?;
+            }
+        }
+        match queued {
+            Some((runner, count)) => self.finish(runner, count, &mut left),
+            None => Ok(()),
+        }
+    }
+
+    fn check(&self, items: usize, inputs: &[Planes<'_>], outputs: &[&mut [f32]]) -> Result<()> {
+        let plan = &self.plan;
+        let fits = |(input, &buffer): (&Planes<'_>, &usize)| {
+            let planes = plan.counts[buffer] / SQUARES as usize * items;
+            input.masks.len() == planes && input.values.len() == planes
         };
-        // A runner whose work has failed is not kept.
-        runner.run(self, items, inputs, outputs)?;
+        let has_room = |(output, &buffer): (&&mut [f32], &usize)| {
+            output.is_empty() || output.len() == plan.counts[buffer] * items
+        };
+        let given = inputs.len() == plan.inputs.len() && inputs.iter().zip(&plan.inputs).all(fits);
+        let asked =
+            outputs.len() == plan.outputs.len() && outputs.iter().zip(&plan.outputs).all(has_room);
+        match given && asked && items > 0 {
+            true => Ok(()),
+            false => Err(Error::Internal(
+                "a network with inputs or outputs of other sizes".into(),
+            )),
+        }
+    }
+
+    fn runner(&self) -> Result<Runner> {
+        let kept = self.runners.lock().pop();
+        kept.map_or_else(|| Runner::new(&self.device), Ok)
+    }
+
+    /// Waits for a run's results, which are the first ones of what is left of the outputs. A runner whose work has failed is
+    /// not kept.
+    fn finish(&self, mut runner: Runner, items: usize, left: &mut [&mut [f32]]) -> Result<()> {
+        let mut now: Vec<&mut [f32]> = Vec::new();
+        for (left, &buffer) in left.iter_mut().zip(&self.plan.outputs) {
+            let count = (self.plan.counts[buffer] * items).min(left.len());
+            let (first, rest) = std::mem::take(left).split_at_mut(count);
+            now.push(first);
+            *left = rest;
+        }
+        runner.finish(self, items, &mut now)?;
         self.runners.lock().push(runner);
         Ok(())
     }

@@ -3,8 +3,8 @@
 use super::Precision;
 use super::launches::Batch;
 use super::steps::{Matrix, Product};
-use crate::Result;
-use crate::gpu::{Args, Kernel};
+use crate::gpu::{Args, DeviceBuffer, Kernel};
+use crate::{Error, Result};
 
 /// Threads of a block, rows and columns of its part of y, and bytes of its dynamic shared memory
 /// (`hip/ops/network/product*.hip`).
@@ -145,16 +145,18 @@ impl Batch<'_> {
         Ok((block, device.kernel(block.kernel)?))
     }
 
+    /// A product's weights.
+    pub(super) fn weights(&self, product: &Product) -> Result<&DeviceBuffer> {
+        let weights = self.network.packed.matrices.get(product.matrix);
+        let weights = weights.and_then(Option::as_ref);
+        weights.ok_or_else(|| Error::Internal("a product without its matrix".into()))
+    }
+
     pub(super) fn product(&mut self, product: &Product) -> Result<()> {
         let network = self.network;
         let plan = &network.plan;
-        let matrix = plan.matrices.get(product.matrix);
-        let weights = network.packed.matrices.get(product.matrix);
-        let (Some(matrix), Some(Some(weights))) = (matrix, weights) else {
-            return Err(crate::Error::Internal(
-                "a product without its matrix".into(),
-            ));
-        };
+        let weights = self.weights(product)?;
+        let matrix = &plan.matrices[product.matrix];
         let x = &product.x;
         let of_item = x.layout.count() / matrix.inner.max(1);
         let (count, offset) = (plan.counts[x.buffer], x.layout.offset);

@@ -49,30 +49,11 @@ impl Runner {
         })
     }
 
-    /// As [`Network::run`].
-    pub fn run(
-        &mut self,
-        network: &Network,
-        items: usize,
-        inputs: &[Planes<'_>],
-        outputs: &mut [&mut [f32]],
-    ) -> Result<()> {
-        let plan = &network.plan;
-        let fits = |(input, &buffer): (&Planes<'_>, &usize)| {
-            let planes = plan.counts[buffer] / SQUARES as usize * items;
-            input.masks.len() == planes && input.values.len() == planes
-        };
-        let given = inputs.len() == plan.inputs.len() && inputs.iter().zip(&plan.inputs).all(fits);
-        let has_room = |(output, &buffer): (&&mut [f32], &usize)| {
-            output.is_empty() || output.len() == plan.counts[buffer] * items
-        };
-        let asked =
-            outputs.len() == plan.outputs.len() && outputs.iter().zip(&plan.outputs).all(has_room);
-        if !given || !asked || items == 0 {
-            return Err(Error::Internal(
-                "a network with inputs or outputs of other sizes".into(),
-            ));
-        }
+    /// Queues a run for `items` items, whose inputs were checked.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, `DeviceLost`.
+    pub fn start(&mut self, network: &Network, items: usize, inputs: &[Planes<'_>]) -> Result<()> {
         let size = bucket(items);
         if self.room.as_ref().is_none_or(|room| room.items < size) {
             // The old one goes first.
@@ -92,16 +73,32 @@ impl Runner {
         if let Some(program) = room.programs.get(&size) {
             program.run(&self.stream)?;
         }
+        let plan = &network.plan;
         let of_outputs: usize = plan.outputs.iter().map(|&buffer| plan.counts[buffer]).sum();
         let bytes = (of_outputs * size * 4) as u64;
         self.stream
-            .copy_to_pinned(&room.outputs, 0, &room.results, 0, bytes)?;
+            .copy_to_pinned(&room.outputs, 0, &room.results, 0, bytes)
+    }
+
+    /// Waits for what was queued last, for `items` items.
+    ///
+    /// # Errors
+    /// `DeviceLost`.
+    pub fn finish(
+        &mut self,
+        network: &Network,
+        items: usize,
+        outputs: &mut [&mut [f32]],
+    ) -> Result<()> {
+        let Some(room) = &self.room else {
+            return Err(Error::Internal("a network that was not started".into()));
+        };
         network.device.wait_step(&self.stream)?;
         let results: &[f32] = bytemuck::cast_slice(room.results.as_slice());
         let mut at = 0;
-        for (output, &buffer) in outputs.iter_mut().zip(&plan.outputs) {
+        for (output, &buffer) in outputs.iter_mut().zip(&network.plan.outputs) {
             output.copy_from_slice(&results[at..at + output.len()]);
-            at += plan.counts[buffer] * size;
+            at += network.plan.counts[buffer] * bucket(items);
         }
         Ok(())
     }

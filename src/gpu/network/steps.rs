@@ -66,6 +66,8 @@ pub enum Origin {
 pub enum Step {
     Product(Product),
     Norm(Norm),
+    /// Two products; nothing else reads what the first one makes.
+    Pair(Product, Product),
     Attention {
         attention: Box<crate::step::ItemAttention>,
         /// Results lie `[rows][heads][width]`.
@@ -161,6 +163,7 @@ impl Step {
                 let others = beside.into_iter().chain(norm.x_low);
                 [norm.x.buffer].into_iter().chain(others).collect()
             }
+            Step::Pair(first, _) => vec![first.x.buffer],
             Step::Attention { attention, .. } => {
                 let sources = attention.sides.iter().chain(&attention.mask);
                 sources.map(|source| source.buffer).collect()
@@ -186,7 +189,17 @@ impl Step {
             | Step::Softmax { out, .. }
             | Step::Scores { out, .. } => vec![*out],
             Step::Norm(norm) => [norm.out].into_iter().chain(norm.out_low).collect(),
+            Step::Pair(first, second) => vec![first.out, second.out],
             Step::Chain { chain, .. } => chain.calls.iter().filter_map(|call| call.out).collect(),
+        }
+    }
+
+    /// The products that it makes.
+    pub fn products(&self) -> Vec<&Product> {
+        match self {
+            Step::Product(product) => vec![product],
+            Step::Pair(first, second) => vec![first, second],
+            _ => Vec::new(),
         }
     }
 
