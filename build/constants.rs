@@ -33,6 +33,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
             "enum UnaryFunction",
         ],
     ),
+    ("arrays/product_warpgroup_f16", &["STAGED_BYTES"]),
     ("arrays/hadamard", &["MOST"]),
     (
         "arrays/convolution_depthwise",
@@ -123,6 +124,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
         &["TILE_BYTES", "STEP_COLS", "enum Activation"],
     ),
     ("network/product_f32", &["SIDE"]),
+    ("network/product_warpgroup", &["STAGED_BYTES"]),
     ("pack/dense", &["TEAMS"]),
     (
         "plain/elementwise",

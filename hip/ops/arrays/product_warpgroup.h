@@ -5,11 +5,12 @@
 //
 // Launch: 384 threads; grid: as many blocks as there are multiprocessors, or tiles of 128 rows by COLUMNS, if these are fewer;
 // a block makes one tile after the other, those of the same rows first. A ring of STAGES steps of 64 numbers of k lies in
-// shared memory (dynamic: STAGES · ((128 + COLUMNS) · 128 + 16) + 1024 bytes), as ops/network/product_warpgroup.hip has it: the
+// shared memory (dynamic: STAGES · ((128 + COLUMNS) · 128 + 16) + 1024 bytes, and what eight warps' results take on their way), as ops/network/product_warpgroup.hip has it: the
 // last warpgroup fills it by asynchronous copies of 16 bytes, each of the others makes 64 rows of the tile. Where two tiles of so
 // little depth fit the ring, these two take turns at the matrix unit: one stores its sums meanwhile.
 #pragma once
 
+#include "common/rows_nvidia.h"
 #include "product.h"
 #include "warpgroup_tiles.h"
 
@@ -33,7 +34,7 @@ struct LeftMatrix {
 };
 
 template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> struct Warpgroups {
-    static constexpr u32 ROWS = 128, LEFT_BYTES = ROWS * 128, STAGE = LEFT_BYTES + COLUMNS * 128, BARRIERS = STAGES * STAGE;
+    static constexpr u32 ROWS = 128, LEFT_BYTES = ROWS * 128, STAGE = LEFT_BYTES + COLUMNS * 128, BARRIERS = STAGES * STAGE, STAGED = BARRIERS + STAGES * 16;
 
     const Product &p;
     LEFT left;
@@ -143,7 +144,7 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
     }
     METHOD void store_16(f32 *c, u32 z, u32 first_row, u32 first_column) const {
         const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
-        UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] *= p.alpha;
+        if (p.alpha != 1.0f) UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) c[i] *= p.alpha;
         if (p.beta != 0.0f) {
             const i64 of_plus = p.plus_offset(z);
             UNROLL for (u32 i = 0; i < COLUMNS / 2; i++) {
@@ -152,7 +153,8 @@ template <u32 COLUMNS, u32 STAGES, bool IS_BF16, u32 ACROSS, typename LEFT> stru
                 c[i] += p.beta * (IS_BF16 ? to_f32(((const bf16 *)p.plus)[at]) : to_f32(((const f16 *)p.plus)[at]));
             }
         }
-        store_sums<COLUMNS, IS_BF16>(c, [&](u32 r, u32 o) {
+        const auto pack = [](f32 a, f32 b) { return IS_BF16 ? pack_bf16x2(a, b).bits : pack_f16x2(a, b).bits; };
+        store_rows<COLUMNS>(c, base + STAGED + uniform(thread_x() / 32) * staged_bytes(COLUMNS), pack, [&](u32 r, u32 o) {
             const bool there = first_row + r < p.m && first_column + o < p.n;
             return there ? left.out(z, first_row + r) + (first_column + o) : nullptr;
         });

@@ -45,8 +45,7 @@ KERNEL(PAIR_THREADS) void mlxrocm_network_pair(const f16 *x, const u8 *first, co
     u32x2 w[PAIR_STEPS][4];
     UNROLL for (u32 s = 0; s < PAIR_STEPS; s++) UNROLL for (u32 k = 0; k < 4; k++)
         w[s][k] = load8(of_tile + (u64)(s * PAIR_PARTS + part) * TILE_BYTES + place_in_tile(row, k * 16));
-    // Which columns a lane has: tile_row.
-    const u32 own = quad * 8 + tile * 2;
+    const u32 own = tile * 8 + quad * 2;
     const f32 low_bias = bias ? bias[column + own] : 0.0f, high_bias = bias ? bias[column + own + 1] : 0.0f;
     grid_dependency_wait();
     const f16 *rows = x + (u64)block_y() * 64 * cols;

@@ -7,19 +7,13 @@
 //
 // x: row r at `item` · (r / item_rows) + `first` + (r % item_rows) · cols. W: f16 tiles of 128 columns of y by 64 of
 // x, [columns / 128][tap][cols / 64][TILE_BYTES], rounded up with zeros; a tile has rows of 128 bytes whose pieces
-// of 16 bytes are swapped: piece i of row r lies at i ^ (r % 8). On NVIDIA, column c of y has row tile_row(c): a lane's sums
-// then are of eight columns that follow each other. bias: f32 or null. residual: as y or null.
+// of 16 bytes are swapped: piece i of row r lies at i ^ (r % 8). bias: f32 or null. residual: as y or null.
 #pragma once
 
 #include "ops/network/numbers.h"
 
 #define TILE_BYTES 16384
 #define STEP_COLS 64
-
-// In every 32, pair i of the t-th eight and pair t of the i-th change places; so do rows and columns.
-DEVICE u32 tile_row(u32 column) {
-    return PLATFORM_NVIDIA ? (column & ~30u) | column % 8 / 2 * 8 | column % 32 / 8 * 2 : column;
-}
 
 template <typename T, typename W> struct NetworkProduct {
     const T *x;

@@ -99,13 +99,13 @@ template <u32 ROWS, u32 COLUMNS> DEVICE void multiply(const ProductF16 &p, u16 *
         f32 *v = sums[m][n].c;
         const u32 first_of_m = first_row + wave_row + m * 16 * WAVES_DOWN, first_of_n = first_column + (wave_tile + n) * 16;
         UNROLL for (u32 i = 0; i < TILE_C; i++) {
-            const u32 r = first_of_m + tile_c_row(lane, i), o = tile_row(first_of_n + tile_c_column(lane, i));
+            const u32 r = first_of_m + tile_c_row(lane, i), o = first_of_n + tile_c_column(lane, i);
             const bool there = r < p.rows && o < p.columns;
             v[i] += (p.bias && there ? p.bias[o] : 0.0f) + (there ? p.beside(r, o) : 0.0f);
         }
         activate<TILE_C>(v, p.activation);
         UNROLL for (u32 i = 0; i < TILE_C; i++) {
-            const u32 r = first_of_m + tile_c_row(lane, i), o = tile_row(first_of_n + tile_c_column(lane, i));
+            const u32 r = first_of_m + tile_c_row(lane, i), o = first_of_n + tile_c_column(lane, i);
             if (r < p.rows && o < p.columns) p.store(r, o, v[i]);
         }
     }

@@ -4,17 +4,18 @@
 //
 // Launch: (CONSUMERS · SPLIT + 1) · 128 threads; grid: as many blocks as there are multiprocessors, or as there are tiles
 // of 64 · CONSUMERS rows by COLUMNS, if these are fewer; a block makes one tile after the other, those of the same rows
-// first. A ring of STAGES steps of 64 columns lies in shared memory (dynamic). The last warpgroup fills it: rows of x
-// by asynchronous copies of 16 bytes, which also gather the squares of a tap, tiles of W and a tile's bias by bulk
-// copies, which take the thread that asks for one about 110 cycles: its four warps ask by turns. Each of the others makes
-// 64 rows of the tile; with SPLIT > 1 (steps: a multiple of it) they share the steps of the same rows and add their sums
-// in order. x and y: rows of multiples of 8 numbers, fewer than 2^32 of x.
+// first. In shared memory (dynamic) lie a ring of STAGES steps of 64 columns, and what results take on their way. The last
+// warpgroup fills the ring: rows of x by asynchronous copies of 16 bytes, which also gather the squares of a tap, tiles of W
+// and a tile's bias by bulk copies, which take the thread that asks for one about 110 cycles: its four warps ask by turns.
+// Each of the others makes 64 rows of the tile; with SPLIT > 1 (steps: a multiple of it) they share the steps of the same
+// rows and add their sums in order. x and y: rows of multiples of 8 numbers, fewer than 2^32 of x.
 //
 // On an H200 128 by 256 reach 567 to 606 TFLOPS (16,384 rows, 768 by 2,304, 96 to 102 us; cuBLAS 639), at clocks of about
 // 1.6 GHz, which its power allows: of a tile's 17,300 cycles the matrix unit has work in 13,000, the others are the tile's
 // end. No faster were: W copied once for a cluster of two blocks (473), results by way of shared memory and bulk copies
 // (534) or warps of their own (545), stored while the next tile is multiplied (537 to 571), one warpgroup two steps behind
 // the other (556), two blocks of 128 by 128 a multiprocessor (490).
+#include "common/rows_nvidia.h"
 #include "common/warpgroup_nvidia.h"
 #include "ops/network/product.h"
 
@@ -27,7 +28,7 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struc
     // Rows of x of which a thread copies a piece; columns of a tile of W that follow each other.
     static constexpr u32 X_PIECES = ROWS / 16, PART = COLUMNS % 128 == 0 ? 128 : COLUMNS % 64 == 0 ? 64 : COLUMNS;
     // Behind the stages.
-    static constexpr u32 BIASES = STAGES * STAGE, BARRIERS = BIASES + STAGES * COLUMNS * 4, PARTS = BARRIERS + STAGES * 16;
+    static constexpr u32 BIASES = STAGES * STAGE, BARRIERS = BIASES + STAGES * COLUMNS * 4, STAGED = BARRIERS + STAGES * 16, PARTS = STAGED + CONSUMERS * 4 * staged_bytes(COLUMNS);
 
     const ProductF16 &p;
     u32 base, across, steps, tiles;
@@ -196,43 +197,27 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struc
         const u32 mask = p.bias && adds ? 0xffffffffu : 0;
         UNROLL for (u32 i = 0; i < COLUMNS / 8; i++) {
             u32 x, y;
-            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i / 4 * 128 + lane_id() % 4 * 32 + i % 4 * 8));
+            asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x), "=r"(y) : "r"(from + i * 32 + lane_id() % 4 * 8));
             c[4 * i] = c[4 * i + 2] = bits_f32(x & mask), c[4 * i + 1] = c[4 * i + 3] = bits_f32(y & mask);
         }
     }
 
-    // Stores sums of 16 rows: a lane has eight numbers that follow each other of each 32, as W's columns lie that way.
+    // Stores sums of 16 rows.
     METHOD void store(f32 *c, u32 first_row, u32 first_column) const {
-        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 8;
-        const bool all = first_column + COLUMNS <= p.columns;
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            const u32 r = row + half * 8;
-            const u64 start = (u64)minimum(r, p.rows - 1) * p.columns;
-            if (p.residual) {
-                UNROLL for (u32 i = 0; i < COLUMNS / 32; i++) {
-                    const u32x4 beside = load16(p.residual + start + (all ? column + 32 * i : minimum(column + 32 * i, p.columns - 8)));
-                    UNROLL for (u32 j = 0; j < 4; j++) {
-                        const f16x2 pair = {word(beside, j)};
-                        const u32 at = (i * 4 + j) * 4 + half * 2;
-                        c[at] += low(pair), c[at + 1] += high(pair);
-                    }
-                }
+        const u32 lane = lane_id(), row = first_row + lane / 4, column = first_column + lane % 4 * 2;
+        if (p.residual) {
+            UNROLL for (u32 i = 0; i < COLUMNS / 4; i++) {
+                const u32 r = minimum(row + i % 2 * 8, p.rows - 1), o = minimum(column + i / 2 * 8, p.columns - 2);
+                const f16x2 pair = {load4(p.residual + (u64)r * p.columns + o)};
+                c[2 * i] += low(pair), c[2 * i + 1] += high(pair);
             }
         }
         if (p.activation != NONE) activate<COLUMNS / 2>(c, p.activation);
-        UNROLL for (u32 half = 0; half < 2; half++) {
-            const u32 r = row + half * 8;
-            if (r >= p.rows) continue;
-            f16 *y = p.y + ((u64)r * p.columns + column);
-            UNROLL for (u32 i = 0; i < COLUMNS / 32; i++) {
-                u32 w[4];
-                UNROLL for (u32 j = 0; j < 4; j++) {
-                    const u32 at = (i * 4 + j) * 4 + half * 2;
-                    w[j] = pair_bits(c[at], c[at + 1]);
-                }
-                if (all || column + 32 * i < p.columns) store16(y + 32 * i, u32x4{w[0], w[1], w[2], w[3]});
-            }
-        }
+        store_rows<COLUMNS>(c, base + STAGED + uniform(thread_x() / 32) * staged_bytes(COLUMNS), pair_bits, [&](u32 in_tile, u32 o) {
+            const u32 r = first_row + in_tile;
+            const bool there = r < p.rows && first_column + o < p.columns;
+            return there ? (u16 *)p.y + (u64)r * p.columns + (first_column + o) : nullptr;
+        });
     }
 };
 #define WARPGROUP_KERNEL(NAME, CONSUMERS, COLUMNS, STAGES, TAPS, SPLIT)                                       \

@@ -3,7 +3,6 @@
 use super::fuse::ALIGNED;
 use super::steps::{Matrix, Plan, Step};
 use super::{Constant, Precision, missing};
-use crate::driver::Platform;
 use crate::gpu::constants::{network_product, network_product_f32};
 use crate::gpu::{Device, DeviceBuffer, Uploader};
 use crate::{Error, Result};
@@ -59,7 +58,7 @@ impl Packed {
                 Some(buffer) => buffer.clone(),
                 None => {
                     let bytes = match precision {
-                        Precision::F16 => tiles(matrix, &parts, device.facts().platform)?,
+                        Precision::F16 => tiles(matrix, &parts)?,
                         Precision::F32 => rows(matrix, &parts)?,
                     };
                     uploaded(device, &mut uploader, &bytes)?
@@ -143,21 +142,13 @@ fn each_row(
     Ok(())
 }
 
-/// The row of a tile that a column of y has: `tile_row` of `hip/ops/network/product.h`.
-fn tile_row(column: usize, platform: Platform) -> usize {
-    match platform {
-        Platform::Cuda => (column & !30) + column % 8 / 2 * 8 + column % 32 / 8 * 2,
-        Platform::Hip => column,
-    }
-}
-
 /// f16 tiles: see `hip/ops/network/product.h`.
-fn tiles(matrix: &Matrix, parts: &[Constant<'_>], platform: Platform) -> Result<Vec<u8>> {
+fn tiles(matrix: &Matrix, parts: &[Constant<'_>]) -> Result<Vec<u8>> {
     let across = matrix.inner.div_ceil(TILE_INNER);
     let steps = matrix.taps * across;
     let mut bytes = vec![0; matrix.columns.div_ceil(TILE_COLUMNS) * steps * TILE_BYTES];
     each_row(matrix, parts, |tap, y, numbers| {
-        let row = tile_row(y % TILE_COLUMNS, platform);
+        let row = y % TILE_COLUMNS;
         let first = y / TILE_COLUMNS * steps + tap * across;
         for (tile, numbers) in numbers.chunks(TILE_INNER).enumerate() {
             let start = (first + tile) * TILE_BYTES + row * TILE_INNER * 2;
