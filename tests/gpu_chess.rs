@@ -109,11 +109,13 @@ fn cycled(net: &ChessNet, first: usize, count: usize) -> Evaluation {
 /// A position in any batch, from any thread, gets the bits that it gets alone.
 #[test]
 fn batches_are_what_each_position_is_alone() {
-    // Sizes that are rounded up, blocks of both sizes, and one that is evaluated in two parts.
-    let counts: &[usize] = if gpu::is_real() {
-        &[7, 64, 133, 256, 300]
-    } else {
-        &[7, 9]
+    // Sizes that are rounded up, blocks of both sizes; 300 are evaluated in two parts.
+    let counts = |name: &str| -> &[usize] {
+        match (gpu::is_real(), name) {
+            (true, _) => &[7, 64, 133, 256, 300],
+            (false, "attention") => &[7, 9, 300],
+            (false, _) => &[7, 9],
+        }
     };
     on_gpu(|home| {
         for (name, precision) in [
@@ -138,7 +140,7 @@ fn batches_are_what_each_position_is_alone() {
                 }
             };
             std::thread::scope(|scope| {
-                for &count in counts {
+                for &count in counts(name) {
                     scope.spawn(move || check(count));
                 }
             });
