@@ -33,7 +33,6 @@ pub const SHARED: &[(&str, &[&str])] = &[
             "enum UnaryFunction",
         ],
     ),
-    ("arrays/product_warpgroup_f16", &["STAGED_BYTES"]),
     ("arrays/hadamard", &["MOST"]),
     (
         "arrays/convolution_depthwise",

@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 /// Positions that a worker takes through the network at once: what lies between two layers stays in its cache, and
 /// weights are read once for all of them.
 const AT_ONCE: usize = 6;
-/// Positions that keep a GPU busy.
-const ON_GPU: usize = 256;
 
 /// What evaluates.
 pub enum Runs {
@@ -75,7 +73,7 @@ impl Runs {
     pub fn together(&self) -> usize {
         match self {
             Runs::Cpu(runs) => (runs.threads * AT_ONCE).min(LARGEST_BATCH),
-            Runs::Gpu(_) => ON_GPU,
+            Runs::Gpu(_) => Network::AT_ONCE,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::run::THREADS;
 use super::{Elements, Place};
 use crate::Result;
 use crate::gpu::Args;
-use crate::gpu::constants::{arrays_product_warpgroup_f16, arrays_product_warpgroup_f32};
+use crate::gpu::constants::{arrays_product_warpgroup_f32, network_product_warpgroup};
 use crate::ir::{Dtype, Layout, QuantMode};
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Place {
             return Ok(false);
         };
         // Results of eight warps go by way of shared memory.
-        let staged = 8 * arrays_product_warpgroup_f16::STAGED_BYTES;
+        let staged = 8 * network_product_warpgroup::STAGED_BYTES;
         let shared = stages * ((ROWS + columns) * 128 + 16) + 1024 + staged;
         let grid = [tiles(columns).min(units) as u32, 1, 1];
         self.launch_blocks(&kernel, grid, ([384, 1, 1], shared as u32), &args)?;

@@ -69,10 +69,6 @@ pub struct Planes<'a> {
     pub values: &'a [f32],
 }
 
-/// Items of larger batches that run at once: while one part runs, results of the part before are copied, and where its launches
-/// have few blocks those of the next one find room.
-const AT_ONCE: usize = 256;
-
 /// A network on a GPU. Internally locked: any thread.
 pub struct Network {
     device: Arc<Device>,
@@ -84,6 +80,10 @@ pub struct Network {
 }
 
 impl Network {
+    /// Items that keep a GPU busy. Of larger batches as many run at once: while one part runs, results of the part before are
+    /// copied, and where its launches have few blocks those of the next one find room.
+    pub const AT_ONCE: usize = 256;
+
     /// Of the steps of a graph of one item.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Network {
         outputs: &mut [&mut [f32]],
     ) -> Result<()> {
         self.check(items, inputs, outputs)?;
-        let size = items.div_ceil(items.div_ceil(AT_ONCE));
+        let size = items.div_ceil(items.div_ceil(Network::AT_ONCE));
         let mut left: Vec<&mut [f32]> = outputs.iter_mut().map(|output| &mut **output).collect();
         let mut queued: Option<(Runner, usize)> = None;
         for first in (0..items).step_by(size) {
@@ -182,7 +182,7 @@ impl Network {
 
     /// Waits for a run's results, which are the first ones of what is left of the outputs. A runner whose work has failed is
     /// not kept.
-    fn finish(&self, mut runner: Runner, items: usize, left: &mut [&mut [f32]]) -> Result<()> {
+    fn finish(&self, runner: Runner, items: usize, left: &mut [&mut [f32]]) -> Result<()> {
         let mut now: Vec<&mut [f32]> = Vec::new();
         for (left, &buffer) in left.iter_mut().zip(&self.plan.outputs) {
             let count = (self.plan.counts[buffer] * items).min(left.len());

@@ -128,11 +128,8 @@ impl Batch<'_> {
                 _ => WARPGROUP_CONVOLUTIONS,
             };
             // An item's one row has few blocks in any batch: the choice must not depend on the batch, as sums do.
-            let is_long = matrix.inner >= 1024 && matrix.inner.is_multiple_of(256);
             if rows as usize == self.items
-                && matrix.taps == 1
-                && is_long
-                && columns <= 512
+                && matrix.sums_have_parts()
                 && let Ok(kernel) = device.kernel(SPLIT.kernel)
             {
                 return Ok((&SPLIT, kernel));

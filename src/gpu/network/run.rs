@@ -85,7 +85,7 @@ impl Runner {
     /// # Errors
     /// `DeviceLost`.
     pub fn finish(
-        &mut self,
+        &self,
         network: &Network,
         items: usize,
         outputs: &mut [&mut [f32]],

@@ -24,6 +24,15 @@ pub struct Matrix {
     pub columns: usize,
 }
 
+impl Matrix {
+    /// Whether the sums of an item's one row have four parts where warpgroups make them (`product_warpgroup_split`), which is
+    /// the same in any batch.
+    pub fn sums_have_parts(&self) -> bool {
+        let is_long = self.inner >= 1024 && self.inner.is_multiple_of(256);
+        self.taps == 1 && is_long && self.columns <= 512
+    }
+}
+
 /// A product and what follows it.
 #[derive(Debug, Clone)]
 pub struct Product {

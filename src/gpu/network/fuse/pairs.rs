@@ -8,8 +8,6 @@ use crate::gpu::constants::{network_pair, network_product};
 const ROWS: usize = 64;
 /// Numbers of such a row: with its weights they fill shared memory.
 const MOST_INNER: usize = 1152;
-/// Columns of the second one's y, whose sums have four parts then (`products.rs`).
-const MOST_COLUMNS: usize = 512;
 
 /// Joins pairs of which nothing else reads what the first one makes. Other products of the same rows come next behind them: they
 /// need not wait for what is made of a pair, whose launches began early and hold multiprocessors.
@@ -64,9 +62,8 @@ fn fits(plan: &Plan, first: &Product, second: &Product) -> bool {
         && a.inner.is_multiple_of(network_product::STEP_COLS)
         && a.inner <= MOST_INNER
         && first.x.layout.count() == ROWS * a.inner;
-    let two = b.taps == 1
+    let two = b.sums_have_parts()
         && b.inner == ROWS * a.columns
-        && b.columns.is_multiple_of(network_pair::PAIR_COLUMNS)
-        && b.columns <= MOST_COLUMNS;
+        && b.columns.is_multiple_of(network_pair::PAIR_COLUMNS);
     plain && whole(first) && whole(second) && one && two
 }
