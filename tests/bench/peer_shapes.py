@@ -1,7 +1,9 @@
 """Writes models of random weights with the shapes that `c_examples/bench.c --shape` has as GGUF files, so that llama.cpp's own
 llama-bench can run them (and libmlxrocm, from the same file):
 
-    peer_shapes.py llama-8b|smollm-experts|qwen3.5-0.8b|qwen3.5-4b|qwen3.5-27b|qwen3.5-35b-a3b|gpt-oss-20b OUT.gguf
+    peer_shapes.py NAME OUT.gguf
+
+NAME: llama-8b, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, smollm-experts, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b, gpt-oss-20b.
 
 `llama-8b` has Qwen3-8B's sizes and no norms of heads: for `c_examples/11_llama_by_hand.c`. Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
 """
@@ -22,6 +24,14 @@ HYBRIDS = {
     "qwen3.5-35b-a3b": (2048, 512, 40, 16, 2, 256, 248320, 16, 32, 256, 8),
 }
 INTERVAL, TAPS, STATE = 4, 4, 128
+# architecture, hidden, mlp, layers, heads, kv heads, head, vocabulary, whether the head is the embedding, experts, of which chosen
+TRANSFORMERS = {
+    "llama-8b": ("llama", 4096, 12288, 36, 32, 8, 128, 151936, False),
+    "qwen3-8b": ("qwen3", 4096, 12288, 36, 32, 8, 128, 151936, False),
+    "qwen3-0.6b": ("qwen3", 1024, 3072, 28, 16, 8, 128, 151936, True),
+    "qwen3-30b-a3b": ("qwen3moe", 2048, 768, 48, 32, 4, 128, 151936, False, 128, 8),
+    "smollm-experts": ("qwen3moe", 576, 1536, 30, 9, 3, 64, 49152, True, 8, 2),
+}
 
 
 def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values, experts, chosen):
@@ -71,46 +81,37 @@ def hybrid(hidden, mlp, layers, heads, kv_heads, head, vocabulary, keys, values,
     return ("qwen35moe" if experts else "qwen35"), facts, tensors
 
 
-def llama_8b():
-    hidden, mlp, layers, heads, kv_heads, head, vocabulary = 4096, 12288, 36, 32, 8, 128, 151936
+def transformer(arch, hidden, mlp, layers, heads, kv_heads, head, vocabulary, tied, experts=0, chosen=0):
     facts = {
         "block_count": layers, "context_length": 40960, "embedding_length": hidden, "feed_forward_length": mlp,
         "attention.head_count": heads, "attention.head_count_kv": kv_heads, "attention.layer_norm_rms_epsilon": 1e-6,
         "rope.freq_base": 1e6, "rope.dimension_count": head, "vocab_size": vocabulary,
     }
-    tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden),
-               "output.weight": (Q4_0, vocabulary, hidden)}
-    for layer in range(layers):
-        names = {
-            "attn_norm.weight": (F32, hidden), "ffn_norm.weight": (F32, hidden), "attn_q.weight": (Q4_0, heads * head, hidden),
-            "attn_k.weight": (Q4_0, kv_heads * head, hidden), "attn_v.weight": (Q4_0, kv_heads * head, hidden),
-            "attn_output.weight": (Q4_0, hidden, heads * head), "ffn_gate.weight": (Q4_0, mlp, hidden),
-            "ffn_up.weight": (Q4_0, mlp, hidden), "ffn_down.weight": (Q4_0, hidden, mlp),
-        }
-        tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
-    return "llama", facts, tensors
-
-
-def smollm_experts():
-    hidden, mlp, layers, heads, kv_heads, head, vocabulary, experts, chosen = 576, 1536, 30, 9, 3, 64, 49152, 8, 2
-    facts = {
-        "block_count": layers, "context_length": 40960, "embedding_length": hidden, "feed_forward_length": mlp,
-        "attention.head_count": heads, "attention.head_count_kv": kv_heads, "attention.key_length": head,
-        "attention.value_length": head, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e6,
-        "expert_count": experts, "expert_used_count": chosen, "expert_feed_forward_length": mlp, "vocab_size": vocabulary,
-    }
+    if arch != "llama":
+        facts |= {"attention.key_length": head, "attention.value_length": head}
+    if experts:
+        facts |= {"expert_count": experts, "expert_used_count": chosen, "expert_feed_forward_length": mlp}
     tensors = {"token_embd.weight": (Q4_0, vocabulary, hidden), "output_norm.weight": (F32, hidden)}
+    if not tied:
+        tensors["output.weight"] = (Q4_0, vocabulary, hidden)
     for layer in range(layers):
         names = {
             "attn_norm.weight": (F32, hidden), "ffn_norm.weight": (F32, hidden), "attn_q.weight": (Q4_0, heads * head, hidden),
             "attn_k.weight": (Q4_0, kv_heads * head, hidden), "attn_v.weight": (Q4_0, kv_heads * head, hidden),
-            "attn_output.weight": (Q4_0, hidden, heads * head), "attn_q_norm.weight": (F32, head),
-            "attn_k_norm.weight": (F32, head), "ffn_gate_inp.weight": (F32, experts, hidden),
-            "ffn_gate_exps.weight": (Q4_0, experts, mlp, hidden), "ffn_up_exps.weight": (Q4_0, experts, mlp, hidden),
-            "ffn_down_exps.weight": (Q4_0, experts, hidden, mlp),
+            "attn_output.weight": (Q4_0, hidden, heads * head),
         }
+        if arch != "llama":
+            names |= {"attn_q_norm.weight": (F32, head), "attn_k_norm.weight": (F32, head)}
+        if experts:
+            names |= {
+                "ffn_gate_inp.weight": (F32, experts, hidden), "ffn_gate_exps.weight": (Q4_0, experts, mlp, hidden),
+                "ffn_up_exps.weight": (Q4_0, experts, mlp, hidden), "ffn_down_exps.weight": (Q4_0, experts, hidden, mlp),
+            }
+        else:
+            names |= {"ffn_gate.weight": (Q4_0, mlp, hidden), "ffn_up.weight": (Q4_0, mlp, hidden),
+                      "ffn_down.weight": (Q4_0, hidden, mlp)}
         tensors |= {f"blk.{layer}.{name}": tensor for name, tensor in names.items()}
-    return "qwen3moe", facts, tensors
+    return arch, facts, tensors
 
 
 def gpt_oss():
@@ -173,8 +174,12 @@ def noise(kind, count):
 
 def main():
     name, path = sys.argv[1:]
-    others = {"llama-8b": llama_8b, "gpt-oss-20b": gpt_oss, "smollm-experts": smollm_experts}
-    arch, facts, tensors = others[name]() if name in others else hybrid(*HYBRIDS[name])
+    if name == "gpt-oss-20b":
+        arch, facts, tensors = gpt_oss()
+    elif name in TRANSFORMERS:
+        arch, facts, tensors = transformer(*TRANSFORMERS[name])
+    else:
+        arch, facts, tensors = hybrid(*HYBRIDS[name])
     largest = {kind: max((size(t) for t in tensors.values() if t[0] == kind), default=0) for kind in BYTES_OF_32}
     pools = {kind: noise(kind, count) for kind, count in largest.items() if count}
     entries = [entry("general.architecture", arch), entry("tokenizer.ggml.model", "gpt2")]
