@@ -87,7 +87,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
         "matmul/experts_tiles_q4",
         &["LANE_SUMS", "RUNS_AT_ONCE", "SHARERS", "TILE_STAGES"],
     ),
-    ("matmul/rows_dense_amd", &["CHUNK", "FOUR_ROWS"]),
+    ("matmul/rows_pieces", &["CHUNK", "FOUR_ROWS", "ROWS_EACH"]),
     ("matmul/rows_finish", &["FINISH_THREADS"]),
     (
         "matmul/rows_q4",

@@ -13,6 +13,7 @@ mod mapped;
 mod matmul;
 mod mutations;
 mod networks;
+mod pieces;
 mod plain;
 #[allow(dead_code)] // other tests use the rest
 #[path = "../support/prng.rs"]

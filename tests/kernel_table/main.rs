@@ -252,7 +252,6 @@ fn every_source_is_there_for_every_target() {
 /// Whether a source has kernels for a target.
 fn is_there(source: &str, target: &str) -> bool {
     match source {
-        "matmul/rows_dense_amd" => !target.starts_with("sm_"),
         // CDNA.
         source if source.starts_with("matmul/wide_") => target.starts_with("gfx9"),
         "attention/flash_warpgroup" | "network/pair" | "network/product_warpgroup" => {

@@ -1,4 +1,4 @@
-//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_dense_amd.hip`.
+//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_pieces.hip`.
 
 use super::experts_few::MOST_TILE_ROWS;
 use super::many::Outputs;
@@ -155,7 +155,7 @@ impl Recorder<'_> {
         let facts = self.weights.device.facts();
         // The kernel for dense rows in pieces shares out rows of both tiles of a pair.
         let works = match to.epilogue {
-            SILU if !matrix.form.is_in_pieces(facts, matrix.cols) => matrix.tiles / 2,
+            SILU if !matrix.form.is_in_pieces(matrix.cols) => matrix.tiles / 2,
             _ if matrix.form.is_by_pairs(facts, rows) => matrix.tiles.div_ceil(2),
             _ => matrix.tiles,
         };

@@ -1,7 +1,7 @@
 //! Products of many rows: by the matrix unit in a kernel of our own, or by the vendor's BLAS with a kernel
 //! before and one after.
 
-use super::matmul::{BLOCK_THREADS, FEW_ROWS, MatrixForm, Operand, operand_stride, scales_number};
+use super::matmul::{BLOCK_THREADS, MatrixForm, Operand, operand_stride, scales_number};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::split::split_grid;
@@ -81,7 +81,7 @@ impl Recorder<'_> {
     /// room for its columns.
     pub(super) fn way(&self, launch: &Launch, x: BufferId) -> Option<Way> {
         let (device, matrix) = (&self.weights.device, &launch.matrix);
-        if self.rows(x) <= FEW_ROWS && matrix.few_rows(device.facts()) > 0 {
+        if matrix.is_for_few(device.facts(), self.rows(x)) {
             return None;
         }
         if self.is_by_tiles(matrix, launch.silu, self.rows(x)) {

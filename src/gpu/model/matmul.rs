@@ -5,7 +5,7 @@ use super::pack::{PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
 use crate::gpu::constants::{
-    matmul_block_q4, matmul_experts_q4, matmul_experts_tiles_q4, matmul_rows_dense_amd,
+    matmul_block_q4, matmul_experts_q4, matmul_experts_tiles_q4, matmul_rows_pieces,
     matmul_rows_q4, matmul_warpgroup_q4,
 };
 
@@ -85,8 +85,8 @@ pub fn block_tiles(facts: &DeviceFacts) -> usize {
 /// Of `hip/ops/matmul/wide.h`: its kernels' teams, and the most columns that others multiply.
 const WIDE_TEAMS: usize = matmul_rows_q4::WIDE_TEAMS;
 const WIDE_COLS: usize = matmul_rows_q4::WIDE_COLS;
-/// Of `hip/ops/matmul/rows_dense_amd.hip`: rows of x of its kernels for several, and columns in local memory at once.
-const DENSE_FOUR: usize = matmul_rows_dense_amd::FOUR_ROWS;
+/// Of `hip/ops/matmul/rows_pieces.hip`: rows of x of its kernels for several, and columns in local memory at once.
+const DENSE_FOUR: usize = matmul_rows_pieces::FOUR_ROWS;
 
 /// How a matrix lies in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,7 +121,7 @@ impl MatrixForm {
     /// The kernel for launches of one row or of several, which have so many columns.
     pub fn kernel(self, facts: &DeviceFacts, (rows, cols): (usize, usize)) -> String {
         match self {
-            MatrixForm::Dense(ty) if self.is_in_pieces(facts, cols) => {
+            MatrixForm::Dense(ty) if self.is_in_pieces(cols) => {
                 let most = dense_rows(rows);
                 format!("mlxrocm_matmul_rows_{}_r{most}", scalar_name(ty))
             }
@@ -171,13 +171,11 @@ impl MatrixForm {
         }
     }
 
-    /// Whether the rows are read in whole pieces of 16 bytes, by `hip/ops/matmul/rows_dense_amd.hip`.
-    pub fn is_in_pieces(self, facts: &DeviceFacts, cols: usize) -> bool {
+    /// Whether the rows are read in whole pieces of 16 bytes, by `hip/ops/matmul/rows_pieces.hip`.
+    pub fn is_in_pieces(self, cols: usize) -> bool {
         match self {
             MatrixForm::Quant(_) => false,
-            MatrixForm::Dense(ty) => {
-                facts.platform == Platform::Hip && (cols * ty.bytes()).is_multiple_of(16)
-            }
+            MatrixForm::Dense(ty) => (cols * ty.bytes()).is_multiple_of(16),
         }
     }
 
@@ -230,7 +228,7 @@ impl MatrixForm {
     }
 }
 
-/// The most rows of x that the kernel of `hip/ops/matmul/rows_dense_amd.hip` for so many takes.
+/// The most rows of x that a block of the kernel of `hip/ops/matmul/rows_pieces.hip` for so many takes.
 pub(super) fn dense_rows(rows: usize) -> usize {
     match rows {
         1 => 1,

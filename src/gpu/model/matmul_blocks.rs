@@ -3,7 +3,10 @@
 use super::matmul::{BLOCK_THREADS, MatrixForm, SET_ROWS, dense_rows, is_cdna};
 use super::pack::TILE_ROWS;
 use crate::driver::{DeviceFacts, Platform};
+use crate::gpu::constants::matmul_rows_pieces;
 
+/// Rows of a dense matrix of a block on NVIDIA.
+const DENSE_EACH: usize = matmul_rows_pieces::ROWS_EACH;
 /// The most blocks of a product of few rows, a compute unit.
 const FEW_BLOCKS: usize = 8;
 /// Blocks of a product of one row that registers leave room for in a compute unit of CDNA; of kernels for many columns one.
@@ -13,7 +16,7 @@ impl MatrixForm {
     /// Blocks of a launch of `rows` rows over `works` tiles (or pairs of tiles, if they are taken by pairs), for each
     /// part of the columns.
     pub fn blocks(self, facts: &DeviceFacts, (rows, cols): (usize, usize), works: usize) -> u32 {
-        if self.is_in_pieces(facts, cols) {
+        if self.is_in_pieces(cols) {
             return self.blocks_in_pieces(facts, rows, works);
         }
         let splits = self.column_splits(facts, cols);
@@ -40,10 +43,13 @@ impl MatrixForm {
         works.clamp(1, self.most_blocks(facts).div_ceil(splits)) as u32
     }
 
-    /// Blocks of a launch of `hip/ops/matmul/rows_dense_amd.hip`: on CDNA as many as run at once, each with as many
-    /// rows, else one for the rows of its waves.
+    /// Blocks of a launch of `hip/ops/matmul/rows_pieces.hip`: on CDNA as many as run at once, each with as many
+    /// rows, else one for the rows of its waves; on NVIDIA one for each few rows, of each set of rows of x.
     fn blocks_in_pieces(self, facts: &DeviceFacts, rows: usize, tiles: usize) -> u32 {
         let most = dense_rows(rows);
+        if facts.platform == Platform::Cuda {
+            return ((tiles * TILE_ROWS).div_ceil(DENSE_EACH) * rows.div_ceil(most)) as u32;
+        }
         // `WAVE_ROWS` there.
         let wave_rows = match facts.arch.starts_with("gfx90a") && most == SET_ROWS {
             true => 8,

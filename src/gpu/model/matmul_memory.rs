@@ -7,7 +7,7 @@ use super::matmul::{
 use super::pack::{BLOCK, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::constants::{
-    matmul_experts_q4, matmul_experts_routed_q4, matmul_experts_tiles_q4, matmul_rows_dense_amd,
+    matmul_experts_q4, matmul_experts_routed_q4, matmul_experts_tiles_q4, matmul_rows_pieces,
 };
 
 /// Stages of a warp's ring in `hip/ops/matmul/experts_tiles.h`, and sums of a lane.
@@ -19,7 +19,9 @@ const ROUTED_BARRIERS: usize = matmul_experts_routed_q4::ROUTED_BARRIERS;
 const TILE_SUMS: usize = matmul_experts_tiles_q4::LANE_SUMS;
 /// Bytes that kernels for experts have besides (`hip/ops/matmul/experts.h`).
 const EXPERT_IDS: usize = 3 * matmul_experts_q4::MAX_CHOSEN * 4;
-const DENSE_CHUNK: usize = matmul_rows_dense_amd::CHUNK;
+const DENSE_CHUNK: usize = matmul_rows_pieces::CHUNK;
+/// The most rows of a launch of `hip/ops/matmul/rows_pieces.hip`.
+pub(super) const MOST_DENSE_ROWS: usize = 64;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
 
@@ -28,7 +30,7 @@ impl MatrixForm {
     /// all columns fits the local memory. Results depend on it, so it does not depend on the number of rows.
     pub fn column_splits(self, facts: &DeviceFacts, cols: usize) -> usize {
         match facts.platform {
-            _ if self.is_in_pieces(facts, cols) => 1,
+            _ if self.is_in_pieces(cols) => 1,
             Platform::Hip => {
                 let bytes = self.bytes_of_columns(facts, self.few_teams(facts, cols), 1, cols);
                 match bytes > self.local_memory(facts) {
@@ -42,8 +44,9 @@ impl MatrixForm {
 
     /// Bytes of shared memory of a launch of `rows` rows.
     pub fn shared_bytes(self, facts: &DeviceFacts, rows: usize, cols: usize) -> usize {
-        if self.is_in_pieces(facts, cols) {
+        if self.is_in_pieces(cols) {
             return match dense_rows(rows) {
+                _ if facts.platform == Platform::Cuda => 0,
                 1 => 0,
                 most => 2 * most * DENSE_CHUNK * 4,
             };
@@ -224,6 +227,9 @@ impl MatrixForm {
     /// The most rows one launch with a matrix of so many tiles takes; 0 if the device has too little shared
     /// memory for one.
     pub fn rows_at_once(self, facts: &DeviceFacts, cols: usize, tiles: usize) -> usize {
+        if facts.platform == Platform::Cuda && self.is_in_pieces(cols) {
+            return MOST_DENSE_ROWS;
+        }
         let splits = self.column_splits(facts, cols);
         let fits = |rows: usize| {
             self.shared_bytes(facts, rows, cols) <= self.local_memory(facts)

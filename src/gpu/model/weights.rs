@@ -2,7 +2,8 @@
 
 use super::groups::{groups, table_key};
 use super::host::{HostExperts, HostForm, HostStack, choose};
-use super::matmul::MatrixForm;
+use super::matmul::{FEW_ROWS, MatrixForm};
+use super::matmul_memory::MOST_DENSE_ROWS;
 use super::matrices::{Key, Matrices};
 use super::pack::TILE_ROWS;
 use super::parts::{expanded, tile_room};
@@ -18,6 +19,9 @@ use crate::step::{MatrixId, Product, Schedule, StateSize, Step};
 use crate::{Error, Result, log};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+
+/// Tiles of the largest dense matrix that NVIDIA's kernels for few rows take for more rows, too: a router.
+const SMALL_TILES: usize = 32;
 
 /// One or more matrices of the same columns and form, one after the other or (gate and up)
 /// interleaved tile by tile.
@@ -41,6 +45,14 @@ impl GpuMatrix {
     /// The most rows that one launch of the kernels for few rows takes; 0: none, those for many rows have to.
     pub(super) fn few_rows(&self, facts: &DeviceFacts) -> usize {
         self.form.rows_at_once(facts, self.cols, self.tiles)
+    }
+
+    /// Whether products of so many rows are by the kernels for few.
+    pub(super) fn is_for_few(&self, facts: &DeviceFacts, rows: usize) -> bool {
+        let is_dense = facts.platform == Platform::Cuda && self.form.is_in_pieces(self.cols);
+        // Routers: too few rows for the matrix unit's blocks, and read again from the cache.
+        let is_small = is_dense && self.tiles <= SMALL_TILES && rows <= MOST_DENSE_ROWS;
+        (rows <= FEW_ROWS && self.few_rows(facts) > 0) || is_small
     }
 }
 

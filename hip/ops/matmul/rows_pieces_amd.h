@@ -1,5 +1,4 @@
-// The products of rows_dense.hip on AMD, of matrices whose rows are whole pieces of 16 bytes: the same arguments and
-// epilogues. All arithmetic is in f32.
+// The products of rows_pieces.hip on AMD.
 //
 // A wave takes some rows of W at once, lane by lane 16 bytes of each, the next ones on their way meanwhile; of several rows
 // of x each byte of W is read once. A row of W times a row of x is summed in one order however many rows x has, and whatever
@@ -11,21 +10,18 @@
 //
 // Launch: 256 threads, any number of blocks, each of which takes every so-manieth group of its waves' rows. Dynamic shared
 // memory: none (r1), 2 · R · CHUNK f32.
-#include "common/quant.h"
-#include "common/reduce.h"
-#include "ops/matmul/epilogue.h"
+#pragma once
+
+#include "ops/matmul/rows_pieces.h"
 
 #if PLATFORM_AMD
 #define DENSE_WAVES (256 / WAVE)
-// Rows of x of the kernels for a few (r4).
-#define FOUR_ROWS 4
 // Columns of x in shared memory at once.
 #define CHUNK 512
 // Rows of W that begin with the same columns: those of whole blocks.
 #define START_ROWS 32
 
-// Numbers of 16 bytes; columns that a wave takes at once.
-template <typename T> constexpr u32 PIECE = 16 / sizeof(T);
+// Columns that a wave takes at once.
 template <typename T> constexpr u32 STEP = WAVE * PIECE<T>;
 // Rows of W of a wave: MI200 has registers for more, and then loads less from shared memory for each.
 template <u32 R> constexpr u32 WAVE_ROWS = 4;
@@ -41,17 +37,6 @@ DEVICE f32_pair mul_add(f32_pair a, f32 b, f32_pair c) {
 #else // clang 15 (ROCm 5.2)
     return f32_pair{mul_add(a.x, b, c.x), mul_add(a.y, b, c.y)};
 #endif
-}
-
-// Number `i` of a piece.
-DEVICE f32 number_of(const u32x4 &v, u32 i, f32) { return bits_f32(word(v, i)); }
-DEVICE f32 number_of(const u32x4 &v, u32 i, f16) {
-    const f16x2 pair = {word(v, i / 2)};
-    return i % 2 ? high(pair) : low(pair);
-}
-DEVICE f32 number_of(const u32x4 &v, u32 i, bf16) {
-    const bf16x2 pair = {word(v, i / 2)};
-    return i % 2 ? high(pair) : low(pair);
 }
 
 template <typename T> struct Dense {
@@ -77,52 +62,6 @@ DEVICE Outputs read_outputs() {
     return {a->bias, a->residual, a->out0, a->out1, a->out2, a->end0, a->end1, a->width0, a->width1, a->width2, a->epilogue};
 }
 
-// A wave's rows of W from number `i` of a product on: of a pair of tiles half of them gates, half their ups.
-template <u32 COUNT> struct WaveRows {
-    bool silu;
-    u32 each, numbers;
-    DEVICE WaveRows of(u32 epilogue, u32 tiles) {
-        const bool silu = epilogue == SILU;
-        return {silu, silu ? COUNT / 2 : COUNT, tiles * (silu ? 8 : 16)};
-    }
-    METHOD u32 row(u32 i, u32 k) const {
-        return silu ? i / 16 * 32 + i % 16 + k % (COUNT / 2) + k / (COUNT / 2) * 16 : i + k;
-    }
-    // Stores the sum of row k and row r of x, that lane `k` of neighbours has, if it is `there`.
-    METHOD void store(const Outputs &to, u32 i, u32 k, u32 r, f32 sum, bool there) const {
-        const u32 in = row(i, k);
-        if (there) sum = add_bias(to, in / 16, in % 16, sum);
-        const f32 up = shuffle_xor<COUNT / 2>(sum);
-        if (!there) return;
-        if (!silu) store_number(to, r, in / 16, in % 16, sum);
-        else if (k < COUNT / 2) store_silu(to, r, in / 32, in % 16, sum, up);
-    }
-};
-
-// Sums of COUNT numbers each over all lanes, in the order of wave_sum; lane l gets that of number l % COUNT.
-template <u32 COUNT, u32 MASK = 1> DEVICE f32 sums_by_lane(const f32 *v, u32 lane) {
-    if constexpr (COUNT == 1) {
-        f32 sum = v[0];
-        if constexpr (MASK <= 1) sum += shuffle_xor<1>(sum);
-        if constexpr (MASK <= 2) sum += shuffle_xor<2>(sum);
-        if constexpr (MASK <= 4) sum += shuffle_xor<4>(sum);
-        if constexpr (MASK <= 8) sum += shuffle_xor<8>(sum);
-        if constexpr (MASK <= 16) sum += shuffle_xor<16>(sum);
-        if constexpr (MASK <= 32 && WAVE == 64) sum += shuffle_xor<32>(sum);
-        return sum;
-    } else {
-        const bool odd = lane & MASK;
-        f32 half[COUNT / 2];
-        UNROLL for (u32 i = 0; i < COUNT / 2; i++) {
-            f32 a = v[2 * i], b = v[2 * i + 1];
-            // Else the compiler chooses between their addresses, and they lie in memory.
-            asm("" : "+v"(a), "+v"(b));
-            half[i] = (odd ? b : a) + shuffle_xor<MASK>(odd ? a : b);
-        }
-        return sums_by_lane<COUNT / 2, MASK * 2>(half, lane);
-    }
-}
-
 // A piece of a row of W; past its end, the last one.
 template <typename T> DEVICE u32x4 read_weights(const T *row, u32 c, u32 cols) {
     return load16_stream(row + minimum(c, cols - PIECE<T>));
@@ -143,7 +82,7 @@ template <u32 COUNT> DEVICE void clear_past(u32x4 *w, u32 c, u32 cols) {
 template <typename T, bool NORM> DEVICE void dense_one(const Dense<T> &p) {
     constexpr u32 COUNT = WAVE_ROWS<1>, N = PIECE<T>, AHEAD = 2;
     const u32 lane = lane_id(), cols = p.cols, steps = divide_up(cols, STEP<T>);
-    const auto rows = WaveRows<COUNT>::of(p.epilogue, p.tiles);
+    const auto rows = RowsAtOnce<COUNT>::of(p.epilogue, p.tiles);
     for (u32 i = (block_x() * DENSE_WAVES + wave_id()) * rows.each; i < rows.numbers; i += grid_blocks_x() * DENSE_WAVES * rows.each) {
         const T *row[COUNT];
         UNROLL for (u32 k = 0; k < COUNT; k++) row[k] = p.w + (u64)rows.row(i, k) * cols;
@@ -197,7 +136,7 @@ template <typename T, u32 R, bool NORM> DEVICE void dense_many(const Dense<T> &p
     // Chunks until the same registers have the same steps.
     constexpr u32 ROUND = STEPS % AHEAD == 0 ? 1 : AHEAD;
     const u32 lane = lane_id(), wave = wave_id(), cols = p.cols, chunks = divide_up(cols, CHUNK);
-    const auto rows = WaveRows<COUNT>::of(p.epilogue, p.tiles);
+    const auto rows = RowsAtOnce<COUNT>::of(p.epilogue, p.tiles);
     const u32 of_block = DENSE_WAVES * rows.each;
     for (u32 first = block_x() * of_block; first < rows.numbers; first += grid_blocks_x() * of_block) {
         const u32 i = minimum(first + wave * rows.each, rows.numbers - rows.each);
@@ -306,7 +245,7 @@ template <typename T, u32 R, bool NORM> DEVICE void dense_many(const Dense<T> &p
     }
 }
 
-#define DENSE_KERNEL(NAME, T, PRODUCT)                                                                      \
+#define PIECES_KERNEL(NAME, T, R)                                                                           \
     KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                 \
                           const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,         \
                           u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols, u32 tiles,       \
@@ -315,18 +254,7 @@ template <typename T, u32 R, bool NORM> DEVICE void dense_many(const Dense<T> &p
         const Dense<T> p = {weights, x, norm, eps, rows, cols, tiles, epilogue};                            \
         (void)memory, (void)bias, (void)residual, (void)out0, (void)out1, (void)out2;                       \
         (void)end0, (void)end1, (void)width0, (void)width1, (void)width2;                                   \
-        PRODUCT;                                                                                            \
+        if constexpr (R == 1) p.norm ? dense_one<T, true>(p) : dense_one<T, false>(p);                      \
+        else p.norm ? dense_many<T, R, true>(p, (f32 *)memory) : dense_many<T, R, false>(p, (f32 *)memory); \
     }
-#define DENSE_ONE(NAME, T) DENSE_KERNEL(NAME, T, (p.norm ? dense_one<T, true>(p) : dense_one<T, false>(p)))
-#define DENSE_MANY(NAME, T, R) \
-    DENSE_KERNEL(NAME, T, (p.norm ? dense_many<T, R, true>(p, (f32 *)memory) : dense_many<T, R, false>(p, (f32 *)memory)))
-DENSE_ONE(mlxrocm_matmul_rows_f32_r1, f32)
-DENSE_MANY(mlxrocm_matmul_rows_f32_r4, f32, FOUR_ROWS)
-DENSE_MANY(mlxrocm_matmul_rows_f32_r8, f32, 8)
-DENSE_ONE(mlxrocm_matmul_rows_f16_r1, f16)
-DENSE_MANY(mlxrocm_matmul_rows_f16_r4, f16, FOUR_ROWS)
-DENSE_MANY(mlxrocm_matmul_rows_f16_r8, f16, 8)
-DENSE_ONE(mlxrocm_matmul_rows_bf16_r1, bf16)
-DENSE_MANY(mlxrocm_matmul_rows_bf16_r4, bf16, FOUR_ROWS)
-DENSE_MANY(mlxrocm_matmul_rows_bf16_r8, bf16, 8)
 #endif
