@@ -8,10 +8,14 @@
 // one segment only. Any number of columns and of items, so it also takes prompts where the matrix unit's kernel
 // (experts_block_dense.hip), which reads rows 16 bytes at a time, cannot.
 //
-// Launch: 256 threads; grid (items, any number of blocks): each team of 32 lanes takes every (blocks · 8)-th row of a
-// matrix. Matrices are whole tiles of 16 rows; those of gate and up are interleaved 16 by 16, as in rows.h.
-#include "common/reduce.h"
-#include "ops/matmul/epilogue.h"
+// Launch: 256 threads; grid (items, any number of blocks). Of matrices whose rows are whole pieces of 16 bytes a wave takes
+// AT_ONCE rows, and then those that its block's number and its own lead to; of others each team of 32 lanes takes every
+// (blocks · 8)-th row. Matrices are whole tiles of 16 rows; those of gate and up are interleaved 16 by 16, as in rows.h.
+#include "ops/matmul/rows_pieces.h"
+
+// Rows of a wave, and pieces of each of a lane that are on their way.
+#define AT_ONCE 4
+#define STEPS 2
 
 DEVICE f32 weight_at(const f32 *w, u64 at) { return w[at]; }
 DEVICE f32 weight_at(const f16 *w, u64 at) { return to_f32(w[at]); }
@@ -24,6 +28,47 @@ struct Items {
     u32 cols, tiles, experts, segments, share;
     f32 eps;
 };
+
+template <typename T> DEVICE void experts_pieces(const T *w, const Items &p, const Outputs &to, f32 factor) {
+    constexpr u32 N = PIECE<T>, WAVES = 256 / WAVE;
+    const u32 lane = lane_id(), own = lane % AT_ONCE;
+    const auto rows = RowsAtOnce<AT_ONCE>::of(to.epilogue, p.tiles);
+    // Biases are of the choices.
+    Outputs plain = to;
+    plain.bias = nullptr;
+    for (u32 i = (block_y() * WAVES + wave_id()) * rows.each; i < rows.numbers; i += grid_blocks_y() * WAVES * rows.each) {
+        f32 sums[AT_ONCE] = {}, bias = 0.0f;
+        for (u32 k = 0; k < p.segments; k++) {
+            const u64 of_stack = (u64)minimum(p.index[k], p.experts - 1) * p.tiles * 16;
+            const f32 weight = p.weights ? p.weights[k] : 1.0f, *x = p.x + (u64)k * p.cols;
+            const T *row[AT_ONCE];
+            UNROLL for (u32 r = 0; r < AT_ONCE; r++) row[r] = w + (of_stack + rows.row(i, r)) * p.cols;
+            f32 parts[AT_ONCE] = {};
+            for (u32 begin = lane * N; begin < p.cols; begin += STEPS * WAVE * N) {
+                u32x4 pieces[STEPS][AT_ONCE];
+                f32 v[STEPS][N];
+                UNROLL for (u32 s = 0; s < STEPS; s++) {
+                    // Past the end the last ones, which do not count.
+                    const u32 c = minimum(begin + s * WAVE * N, p.cols - N);
+                    UNROLL for (u32 r = 0; r < AT_ONCE; r++) pieces[s][r] = load16_stream(row[r] + c);
+                    read_columns<N>(v[s], x + c);
+                    if (!p.norm) continue;
+                    f32 norm[N];
+                    read_columns<N>(norm, p.norm + c);
+                    UNROLL for (u32 j = 0; j < N; j++) v[s][j] *= norm[j];
+                }
+                UNROLL for (u32 s = 0; s < STEPS; s++) {
+                    if (begin + s * WAVE * N >= p.cols) break;
+                    UNROLL for (u32 r = 0; r < AT_ONCE; r++) UNROLL for (u32 j = 0; j < N; j++)
+                        parts[r] = mul_add(number_of(pieces[s][r], j, T()), v[s][j], parts[r]);
+                }
+            }
+            UNROLL for (u32 r = 0; r < AT_ONCE; r++) sums[r] = mul_add(weight, parts[r], sums[r]);
+            if (to.bias) bias = mul_add(weight, to.bias[of_stack + rows.row(i, own)], bias);
+        }
+        rows.store(plain, i, own, 0, mul_add(sums_by_lane<AT_ONCE>(sums, lane), factor, bias), lane < AT_ONCE);
+    }
+}
 
 template <typename T> DEVICE void matmul_experts_dense(const T *w, Items p, Outputs to) {
     SHARED f32 scratch[256 / WAVE];
@@ -39,6 +84,10 @@ template <typename T> DEVICE void matmul_experts_dense(const T *w, Items p, Outp
         f32 squares = 0.0f;
         for (u32 c = thread; c < p.cols; c += 256) squares = mul_add(p.x[c], p.x[c], squares);
         factor = fast_rsqrt(block_sum<256>(squares, scratch) / (f32)p.cols + p.eps);
+    }
+    if (p.cols % PIECE<T> == 0) {
+        experts_pieces(w, p, to, factor);
+        return;
     }
     // SILU: row `i` of every even tile is a gate, the same row of the next tile its up.
     const bool silu = to.epilogue == SILU;

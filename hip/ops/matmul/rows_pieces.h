@@ -1,4 +1,5 @@
-// What both platforms' products of rows_pieces.hip have in common.
+// Products of an unquantized matrix whose rows are whole pieces of 16 bytes (rows_pieces.hip, experts_dense.hip): what all have
+// in common.
 #pragma once
 
 #include "common/quant.h"
@@ -20,6 +21,14 @@ DEVICE f32 number_of(const u32x4 &v, u32 i, f16) {
 DEVICE f32 number_of(const u32x4 &v, u32 i, bf16) {
     const bf16x2 pair = {word(v, i / 2)};
     return i % 2 ? high(pair) : low(pair);
+}
+
+// N columns of x.
+template <u32 N> DEVICE void read_columns(f32 *to, const f32 *from) {
+    UNROLL for (u32 i = 0; i < N; i += 4) {
+        const f32x4 v = load_f32x4(from + i);
+        to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
+    }
 }
 
 // COUNT rows of W from number `i` of a product on: of a pair of tiles half of them gates, half their ups.

@@ -68,11 +68,7 @@ template <typename T> DEVICE u32x4 read_weights(const T *row, u32 c, u32 cols) {
 }
 // The columns of x that belong to it.
 template <u32 N> DEVICE void read_columns(f32 *to, const f32 *x, u32 c, u32 cols) {
-    const f32 *from = x + minimum(c, cols - N);
-    UNROLL for (u32 i = 0; i < N; i += 4) {
-        const f32x4 v = load_f32x4(from + i);
-        to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
-    }
+    read_columns<N>(to, x + minimum(c, cols - N));
 }
 // Lets nothing of it count where the columns from `c` on do not exist.
 template <u32 COUNT> DEVICE void clear_past(u32x4 *w, u32 c, u32 cols) {

@@ -22,13 +22,6 @@ template <typename T> struct Dense {
     u32 rows, cols, tiles;
 };
 
-template <u32 N> DEVICE void read_columns(f32 *to, const f32 *from) {
-    UNROLL for (u32 i = 0; i < N; i += 4) {
-        const f32x4 v = load_f32x4(from + i);
-        to[i] = v.x, to[i + 1] = v.y, to[i + 2] = v.z, to[i + 3] = v.w;
-    }
-}
-
 template <typename T, u32 R> DEVICE void rows_pieces(const Dense<T> &p, const Outputs &to) {
     // Pieces of each row of W of a thread that are on their way: more would leave registers for one block a multiprocessor, which
     // takes half as long again.
