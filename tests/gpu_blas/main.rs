@@ -109,8 +109,8 @@ fn products_by_a_blas_give_what_the_cpu_gives() {
         ("qwen2-q4_1.gguf", Some(PRODUCTS)),
         // Not decoded.
         ("-dense-f16", Some(PRODUCTS)),
-        // Not by a BLAS.
-        ("-dense-bf16", Some(0)),
+        ("-dense-bf16", Some(PRODUCTS)),
+        ("-dense-f32", Some(PRODUCTS)),
         // Gate and up of two forms.
         ("llama-mlx-mixed", None),
     ];

@@ -1,9 +1,10 @@
 // What goes before and after a product by the vendor's BLAS, which takes weights in f16 and gives bare sums:
 //
-//   decode: a quantized matrix (quant.h) to rows [tiles · 16][cols] of f16, with the roundings of block.h
+//   decode: a quantized matrix (quant.h), or one of bf16 or f32, to rows [tiles · 16][cols] of f16, with the roundings of block.h
 //   finish: sums [rows][tiles · 16] f32, times the row's scale (operand.hip) and `back`, then as epilogue.h says
 #include "common/any_quant.h"
 #include "ops/matmul/epilogue.h"
+#include "ops/matmul/weight.h"
 
 // Launch: 256 threads; grid (tiles, cols / DECODE_COLS), rounded up. A thread has 8 columns of a row, which share
 // their scales. `cols` is a multiple of 8.
@@ -31,6 +32,30 @@ KERNEL(256) void mlxrocm_matmul_decode(const u8 *weights, u16 *out, u32 bits, u3
     }
     store16(out + ((u64)tile * 16 + row) * cols + c, u32x4{w[0], w[1], w[2], w[3]});
 }
+
+// Launch: 256 threads, 8 of `count` numbers each; `count` is a multiple of 8.
+DEVICE void decode_dense(u16 *out, u32x4 a, u32x4 b, f32 factor, f32) {
+    store16(out, u32x4{pack_f16x2(bits_f32(a.x) * factor, bits_f32(a.y) * factor).bits,
+                       pack_f16x2(bits_f32(a.z) * factor, bits_f32(a.w) * factor).bits,
+                       pack_f16x2(bits_f32(b.x) * factor, bits_f32(b.y) * factor).bits,
+                       pack_f16x2(bits_f32(b.z) * factor, bits_f32(b.w) * factor).bits});
+}
+DEVICE void decode_dense(u16 *out, u32x4 a, u32x4, f32 factor, bf16 type) {
+    store16(out, u32x4{dense_pair(a.x, factor, type), dense_pair(a.y, factor, type), dense_pair(a.z, factor, type),
+                       dense_pair(a.w, factor, type)});
+}
+#define DECODE_KERNEL(NAME, T)                                                              \
+    KERNEL(256) void NAME(const T *weights, u16 *out, f32 back, u64 count) {                \
+        grid_dependency_launch();                                                           \
+        grid_dependency_wait();                                                             \
+        const u64 at = ((u64)block_x() * 256 + thread_x()) * 8;                             \
+        if (at >= count) return;                                                            \
+        const u32x4 first = load16_stream(weights + at);                                    \
+        const u32x4 second = sizeof(T) == 4 ? load16_stream(weights + at + 4) : u32x4{};    \
+        decode_dense(out + at, first, second, 1.0f / back, T{});                            \
+    }
+DECODE_KERNEL(mlxrocm_matmul_decode_f32, f32)
+DECODE_KERNEL(mlxrocm_matmul_decode_bf16, bf16)
 
 // Launch: 256 threads; grid (rows, numbers of a row / 1024), rounded up. Output 0 may be `sums` itself.
 #define FINISH_NUMBERS 1024

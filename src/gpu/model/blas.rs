@@ -61,7 +61,7 @@ impl Scratch {
         let matrices = || products.values();
         let outs = |matrix: &Arc<GpuMatrix>| matrix.tiles * TILE_ROWS;
         let weights = matrices()
-            .filter(|matrix| matches!(matrix.form, MatrixForm::Quant(_)))
+            .filter(|matrix| matrix.form != MatrixForm::Dense(ScalarType::F16))
             .map(|matrix| outs(matrix) * matrix.cols * 2);
         let weights = weights.max().unwrap_or(0).max(4) as u64;
         let sums = (matrices().map(outs).max().unwrap_or(0) * rows * 4) as u64;
@@ -96,12 +96,8 @@ fn name(matrix: &GpuMatrix, rows: usize) -> String {
 /// Whether a BLAS can compute a launch's product. Not for the rows that logits are wanted of: they are few,
 /// but where they are not, the vocabulary's matrix, the largest by far, would have to be decoded.
 fn is_possible(schedule: &Schedule, launch: &Launch, x: BufferId) -> bool {
-    let form_fits = match launch.matrix.form {
-        MatrixForm::Quant(_) | MatrixForm::Dense(ScalarType::F16) => true,
-        MatrixForm::Dense(_) => false,
-    };
     let tokens = matches!(schedule.buffers[x.0].rows, Rows::Tokens);
-    form_fits && tokens && launch.matrix.cols.is_multiple_of(8)
+    tokens && launch.matrix.cols.is_multiple_of(8)
 }
 
 fn products(weights: &GpuWeights, schedule: &Schedule, rows: usize) -> Products {

@@ -1,11 +1,14 @@
 //! Products of many rows: by the matrix unit in a kernel of our own, or by the vendor's BLAS with a kernel
 //! before and one after.
 
-use super::matmul::{BLOCK_THREADS, MatrixForm, Operand, operand_stride, scales_number};
+use super::matmul::{
+    BLOCK_THREADS, MatrixForm, Operand, operand_stride, scalar_name, scales_number,
+};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::split::split_grid;
 use super::weights::{GpuMatrix, Launch};
+use crate::formats::ScalarType;
 use crate::gpu::constants::matmul_blas;
 use crate::gpu::{Args, Device, DeviceBuffer, Range};
 use crate::step::{BufferId, Norm};
@@ -186,12 +189,12 @@ impl Recorder<'_> {
         };
         let outs = matrix.tiles * TILE_ROWS;
         let (weights, back) = match matrix.form {
-            MatrixForm::Quant(_) => {
+            // As it is in memory.
+            MatrixForm::Dense(ScalarType::F16) => (&matrix.data, 1.0),
+            _ => {
                 self.decode(matrix, &scratch.weights)?;
                 (&scratch.weights, matrix.back())
             }
-            // As it is in memory.
-            MatrixForm::Dense(_) => (&matrix.data, 1.0),
         };
         let x = (&memory.operand, operand_stride(matrix.cols) as u32);
         let shape = [rows, outs, matrix.cols].map(|n| n as u32);
@@ -211,22 +214,32 @@ impl Recorder<'_> {
         self.launch(kernel, grid, 256, 0, args, &reads, &to.writes)
     }
 
-    /// A quantized matrix as rows of f16.
+    /// A matrix as rows of f16.
     fn decode(&mut self, matrix: &GpuMatrix, to: &DeviceBuffer) -> Result<()> {
-        let MatrixForm::Quant(form) = matrix.form else {
-            return Err(Error::Internal("a matrix that is not quantized".into()));
-        };
+        let count = matrix.tiles * TILE_ROWS * matrix.cols;
         let args = Args::new()
             .buffer("weights", &matrix.data, 0)
-            .buffer("out", to, 0)
-            .u32("bits", form.bits as u32)
-            .u32("scales", scales_number(form.scales))
-            .u32("group", form.group as u32)
-            .f32("back", matrix.back())
-            .u32("cols", matrix.cols as u32);
-        let writes = [to.range(0, (matrix.tiles * TILE_ROWS * matrix.cols * 2) as u64)];
-        let down = matrix.cols.div_ceil(DECODE_COLS);
-        let grid = [matrix.tiles as u32, down as u32, 1];
-        self.launch("mlxrocm_matmul_decode", grid, 256, 0, args, &[], &writes)
+            .buffer("out", to, 0);
+        let (kernel, args, grid) = match matrix.form {
+            MatrixForm::Quant(form) => {
+                let args = args
+                    .u32("bits", form.bits as u32)
+                    .u32("scales", scales_number(form.scales))
+                    .u32("group", form.group as u32)
+                    .f32("back", matrix.back())
+                    .u32("cols", matrix.cols as u32);
+                let down = matrix.cols.div_ceil(DECODE_COLS);
+                let grid = [matrix.tiles as u32, down as u32, 1];
+                ("mlxrocm_matmul_decode".to_owned(), args, grid)
+            }
+            MatrixForm::Dense(ty) => {
+                let args = args.f32("back", matrix.back()).u64("count", count as u64);
+                let blocks = count.div_ceil(8 * BLOCK_THREADS as usize);
+                let kernel = format!("mlxrocm_matmul_decode_{}", scalar_name(ty));
+                (kernel, args, [blocks as u32, 1, 1])
+            }
+        };
+        let writes = [to.range(0, (count * 2) as u64)];
+        self.launch(&kernel, grid, BLOCK_THREADS, 0, args, &[], &writes)
     }
 }
