@@ -1,5 +1,5 @@
-//! Products of few rows with unquantized matrices (`hip/ops/matmul/rows_pieces.hip`) beside f64, and a row's bits alone beside
-//! its bits among others. What a kernel must not write is poisoned.
+//! Unquantized matrices: products of few rows (`hip/ops/matmul/rows_pieces.hip`) beside f64, and a row's bits alone beside its
+//! bits among others; what of them a BLAS takes. What a kernel must not write is poisoned.
 
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};
@@ -234,6 +234,62 @@ fn products_of_few_rows_are_right_and_a_row_has_its_bits_alone() {
                         "{what}: alone"
                     );
                 }
+            }
+        }
+    });
+}
+
+/// To the bit (but for the sign of a 0), what is no number and what f16 does not hold among them.
+#[test]
+fn unquantized_matrices_are_decoded_to_f16() {
+    const BACK: f32 = 4.0;
+    const COUNT: usize = 2_056;
+    on_every_target(|bench| {
+        let mut random = Prng::new(43);
+        for ty in ["f32", "bf16"] {
+            let kernel = bench.device.kernel(&format!("mlxrocm_matmul_decode_{ty}"));
+            let values: Vec<f32> = (0..COUNT)
+                .map(|i| match i {
+                    0 => f32::NAN,
+                    1 => f32::NEG_INFINITY,
+                    2 => 3.0e5,
+                    3 => -0.0,
+                    4..8 => 1.0e-7 * i as f32,
+                    _ => (random.normal() * 10.0_f64.powf(random.uniform(-6.0, 3.0))) as f32,
+                })
+                .map(|x| match ty {
+                    "bf16" => bf16::from_f32(x).to_f32(),
+                    _ => x,
+                })
+                .collect();
+            let words: Vec<u32> = match ty {
+                "bf16" => values
+                    .chunks(2)
+                    .map(|pair| pair[0].to_bits() >> 16 | pair[1].to_bits() & 0xffff_0000)
+                    .collect(),
+                _ => values.iter().map(|x| x.to_bits()).collect(),
+            };
+            let weights = bench.buffer(&words);
+            let out = bench.buffer(&vec![POISON; COUNT / 2 + 64]);
+            let args = Args::new()
+                .buffer("weights", &weights, 0)
+                .buffer("out", &out, 0)
+                .f32("back", BACK)
+                .u64("count", COUNT as u64);
+            let blocks = COUNT.div_ceil(8 * 256) as u32;
+            bench.launch(&kernel.unwrap(), [blocks, 1, 1], 256, 0, &args);
+            let words = bench.values(&out);
+            let (there, past) = words.split_at(COUNT / 2);
+            assert!(past.iter().all(|w| *w == POISON), "{ty}: past the end");
+            let halves = there
+                .iter()
+                .flat_map(|w| [*w as u16, (*w >> 16) as u16].map(f16::from_bits));
+            for (at, (half, value)) in halves.zip(&values).enumerate() {
+                let expected = f16::from_f32(value / BACK);
+                assert!(
+                    half == expected || (half.is_nan() && expected.is_nan()),
+                    "{ty} {at}: {half} for {expected}, {value}"
+                );
             }
         }
     });
