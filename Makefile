@@ -181,7 +181,7 @@ install:
 # Paths below DESTDIR, each a word of the shell.
 staged = $(foreach path,$(1),"$(DESTDIR)$(path)")
 
-HEADERS = mlxrocm.h mlxrocm.hpp mlxrocm_array.hpp mlxrocm_operations.hpp mlxrocm_chess.hpp
+HEADERS = mlxrocm.h mlxrocm.hpp mlxrocm_array.hpp mlxrocm_operations.hpp mlxrocm_chess.hpp mlxrocm_files.hpp
 PKGCONFIGDIR = $(LIBDIR)/pkgconfig
 CMAKEDIR = $(LIBDIR)/cmake/mlxrocm
 JSONDIR = $(DATADIR)/mlxrocm

@@ -15,7 +15,7 @@
 //     stream.read(c, 0, result.data(), bytes);
 //
 // Types are as thread-safe as the C types they wrap. Header only: link with libmlxrocm. Lazy arrays are in
-// mlxrocm_array.hpp.
+// mlxrocm_array.hpp, model files in mlxrocm_files.hpp.
 #ifndef MLXROCM_HPP
 #define MLXROCM_HPP
 
@@ -513,31 +513,6 @@ class Program : public detail::Owned<mlxrocm_program, mlxrocm_program_free> {
 
 using Token = std::uint32_t;
 
-// What a model file says about a tensor.
-struct TensorInfo {
-    std::string name;
-    std::string format;              // as the file spells it: "Q4_K", "BF16", "U32" ...
-    std::vector<std::int64_t> shape; // outermost first
-    std::uint64_t bytes = 0;
-};
-
-// The tensors of a GGUF file, a safetensors file or a model folder, in its order. Nothing is loaded: models that do
-// not run here can be looked at.
-inline std::vector<TensorInfo> list_tensors(const std::string &path) {
-    mlxrocm_model_file *opened = nullptr;
-    detail::call(mlxrocm_model_file_open, path.data(), path.size(), &opened);
-    const std::unique_ptr<mlxrocm_model_file, void (*)(mlxrocm_model_file *)> file(opened, mlxrocm_model_file_free);
-    std::vector<TensorInfo> tensors(mlxrocm_model_file_tensor_count(file.get()));
-    for (std::size_t i = 0; i < tensors.size(); i++) {
-        mlxrocm_tensor_info info{};
-        info.struct_size = sizeof info;
-        detail::call(mlxrocm_model_file_get_tensor, file.get(), i, &info);
-        tensors[i] = {std::string(info.name, info.name_length), std::string(info.format, info.format_length),
-                      std::vector<std::int64_t>(info.shape, info.shape + info.rank), info.bytes};
-    }
-    return tensors;
-}
-
 class Tokenizer : public detail::Owned<mlxrocm_tokenizer, mlxrocm_tokenizer_free> {
   public:
     explicit Tokenizer(mlxrocm_tokenizer *owned) noexcept : Owned(owned) {}
@@ -626,11 +601,29 @@ class ChatTemplate : public detail::Owned<mlxrocm_chat_template, mlxrocm_chat_te
     }
 };
 
+// `done` of `total` bytes; returning false ends the call with MLXROCM_ERROR_CANCELLED. What it throws ends the call
+// too and comes out of it.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+namespace detail {
+struct Report {
+    const Progress &progress;
+    std::exception_ptr thrown;
+    static std::int32_t heard(std::uint64_t done, std::uint64_t total, void *data) {
+        Report &report = *static_cast<Report *>(data);
+        try {
+            return report.progress(done, total) ? 0 : 1;
+        } catch (...) {
+            report.thrown = std::current_exception();
+            return 1;
+        }
+    }
+};
+} // namespace detail
+
 class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
   public:
-    // `done` of `total` bytes; returning false ends loading with MLXROCM_ERROR_CANCELLED. What it
-    // throws ends loading too and comes out of the constructor.
-    using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+    using Progress = mlxrocm::Progress;
 
     // On the best GPU, else the CPU.
     explicit Model(const std::string &path, std::uint32_t threads = 0, const Progress &progress = {})
@@ -658,27 +651,14 @@ class Model : public detail::Owned<mlxrocm_model, mlxrocm_model_free> {
     }
 
   private:
-    struct Report {
-        const Progress &progress;
-        std::exception_ptr thrown;
-    };
-    static std::int32_t report(std::uint64_t done, std::uint64_t total, void *data) {
-        Report &report = *static_cast<Report *>(data);
-        try {
-            return report.progress(done, total) ? 0 : 1;
-        } catch (...) {
-            report.thrown = std::current_exception();
-            return 1;
-        }
-    }
     static mlxrocm_model *load(const std::string &path, const mlxrocm_device *device,
                                std::uint32_t threads, const Progress &progress) {
-        Report state{progress, nullptr};
+        detail::Report state{progress, nullptr};
         mlxrocm_model_options options{};
         options.struct_size = sizeof options;
         options.threads = threads;
         options.device = device;
-        options.progress = progress ? report : nullptr;
+        options.progress = progress ? detail::Report::heard : nullptr;
         options.user_data = &state;
         mlxrocm_model *model = nullptr;
         try {

@@ -20,29 +20,6 @@ static Request endless() {
     return request;
 }
 
-static void files(const char *path, const mlxrocm::Model &model) {
-    const std::vector<mlxrocm::TensorInfo> tensors = mlxrocm::list_tensors(path);
-    // 30 layers of 2 norms and 7 matrices, the embedding and the last norm.
-    CHECK(tensors.size() == 30 * 9 + 2);
-    std::uint64_t numbers = 0, bytes = 0, seen = 0;
-    for (const mlxrocm::TensorInfo &tensor : tensors) {
-        std::uint64_t count = 1;
-        for (const std::int64_t size : tensor.shape) count *= static_cast<std::uint64_t>(size);
-        numbers += count;
-        bytes += tensor.bytes;
-        if (tensor.name == "output_norm.weight") {
-            CHECK(tensor.format == "F32" && tensor.shape == std::vector<std::int64_t>{576} && tensor.bytes == 4 * 576);
-            seen++;
-        }
-        if (tensor.name == "blk.29.ffn_down.weight") {
-            CHECK((tensor.shape == std::vector<std::int64_t>{576, 1536}));
-            seen++;
-        }
-    }
-    CHECK(seen == 2 && numbers == model.info().parameters && bytes == model.info().weight_bytes);
-    CHECK_THROWS(mlxrocm::list_tensors("/nowhere/model.gguf"), mlxrocm::IoError);
-}
-
 static void chat(const mlxrocm::Model &model, Session &session) {
     const std::vector<mlxrocm::Message> messages = {{"user", "What is the capital of France?"}};
     std::string streamed;
@@ -146,7 +123,6 @@ int main() {
     options.context = 512;
     auto model = std::make_unique<mlxrocm::Model>(path, mlxrocm::Device(0));
     auto session = std::make_unique<Session>(*model, options);
-    files(path, *model);
     chat(*model, *session);
     greedy(*model, *session);
     batch(*session);

@@ -11,7 +11,7 @@ if ! command -v g++ >/dev/null; then
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends g++ >&2
 fi
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Werror"
-for test in arrays model chess engine ranges; do
+for test in arrays model files chess engine ranges; do
     standard=c++17
     run=
     [ $test != ranges ] || standard=c++20

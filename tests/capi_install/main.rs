@@ -131,6 +131,7 @@ fn check(name: &str, stage: &Path, libdir: &str, includedir: &str) {
         "mlxrocm_array.hpp",
         "mlxrocm_operations.hpp",
         "mlxrocm_chess.hpp",
+        "mlxrocm_files.hpp",
     ] {
         let (installed, own) = (include.join(name), root().join("include").join(name));
         assert_eq!(
