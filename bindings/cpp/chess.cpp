@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -104,8 +105,62 @@ static void ends_and_mistakes() {
     CHECK_THROWS(mlxrocm::ChessNet(""), mlxrocm::InvalidArgumentError);
 }
 
+static void queues() {
+    const mlxrocm::ChessNet net(golden("attention.pb.gz"));
+    const std::vector<ChessPosition> all = positions();
+    const std::vector<ChessEvaluation> wanted = net.evaluate(all);
+    const auto first = [](const auto &from, std::size_t count) {
+        return std::decay_t<decltype(from)>(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    mlxrocm::ChessQueue queue(net);
+    mlxrocm::ChessBatch batch;
+    CHECK(queue.next(batch) == MLXROCM_END);
+    for (std::size_t i = 0; i < 8; i++) CHECK(queue.submit(first(all, i + 1)) == i);
+    for (std::size_t i = 0; i < 8; i++)
+        CHECK(queue.next(batch) == MLXROCM_OK && batch.number == i && same(batch.found, first(wanted, i + 1)));
+    CHECK(queue.submit(all) == 8);
+    mlxrocm_status status = queue.next(batch, std::chrono::nanoseconds(0));
+    while (status == MLXROCM_PENDING) status = queue.next(batch, std::chrono::milliseconds(1));
+    CHECK(status == MLXROCM_OK && batch.number == 8 && same(batch.found, wanted));
+    // A queue that is full takes no more.
+    int handed = 0;
+    while (queue.submit(first(all, 1))) handed++;
+    CHECK(handed == MLXROCM_CHESS_QUEUE_BATCHES);
+    mlxrocm::ChessQueue moved = std::move(queue);
+    for (; handed > 0; handed--) CHECK(moved.next(batch) == MLXROCM_OK && same(batch.found, first(wanted, 1)));
+    CHECK(moved.next(batch) == MLXROCM_END);
+    CHECK_THROWS(moved.submit({}), mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(moved.submit(std::vector<ChessPosition>(1025)), mlxrocm::InvalidArgumentError);
+    CHECK_THROWS(moved.submit(all, 0), mlxrocm::InvalidArgumentError);
+    // Several threads hand in and take: each batch comes out once.
+    std::mutex mutex;
+    std::map<std::uint64_t, std::size_t> counts;
+    std::size_t taken = 0;
+    std::vector<std::thread> threads;
+    for (std::size_t seed = 0; seed < 4; seed++)
+        threads.emplace_back([&, seed] {
+            for (std::size_t i = 0; i < 20; i++) {
+                const std::size_t count = 1 + (7 * seed + i) % 5;
+                mlxrocm::ChessBatch got;
+                {
+                    const std::lock_guard<std::mutex> lock(mutex);
+                    counts[*moved.submit(first(all, count))] = count;
+                }
+                if (moved.next(got) != MLXROCM_OK) continue;
+                const std::lock_guard<std::mutex> lock(mutex);
+                CHECK(same(got.found, first(wanted, counts.at(got.number))));
+                taken++;
+            }
+        });
+    for (std::thread &thread : threads) thread.join();
+    CHECK(taken == 80 && moved.next(batch) == MLXROCM_END);
+    // What a queue holds is dropped with it.
+    CHECK(moved.submit(all));
+}
+
 int main() {
     evaluations();
     ends_and_mistakes();
+    queues();
     std::puts("chess: passed");
 }
