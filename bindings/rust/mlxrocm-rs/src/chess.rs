@@ -2,12 +2,18 @@
 
 use crate::device::Device;
 use crate::error::{Result, call, field, handle};
+use crate::generation::nanoseconds;
 use mlxrocm_sys as sys;
+use std::collections::HashMap;
+use std::fmt;
 use std::mem::zeroed;
 use std::path::Path;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 handle!(NetHandle, mlxrocm_chess_net, mlxrocm_chess_net_free);
+handle!(QueueHandle, mlxrocm_chess_queue, mlxrocm_chess_queue_free);
 
 const PLANES: usize = sys::MLXROCM_CHESS_PLANES as usize;
 const MOVES: usize = sys::MLXROCM_CHESS_MOVES as usize;
@@ -80,6 +86,39 @@ pub struct Evaluation {
     pub moves: Vec<Move>,
 }
 
+/// What a network gets of positions, and what turns its logits into chances.
+struct Inputs {
+    masks: Vec<u64>,
+    values: Vec<f32>,
+    legal: Vec<Vec<sys::mlxrocm_chess_move>>,
+}
+
+/// What it gives of as many.
+struct Outputs {
+    policy: Vec<f32>,
+    wdl: Vec<f32>,
+    moves_left: Vec<f32>,
+}
+
+impl Outputs {
+    fn new(count: usize) -> Outputs {
+        Outputs { policy: vec![0.0; count * MOVES], wdl: vec![0.0; 3 * count], moves_left: vec![0.0; count] }
+    }
+
+    fn pointers(&mut self) -> [*mut f32; 3] {
+        [self.policy.as_mut_ptr(), self.wdl.as_mut_ptr(), self.moves_left.as_mut_ptr()]
+    }
+
+    fn evaluations(&self, legal: &[Vec<sys::mlxrocm_chess_move>], temperature: f32) -> Result<Vec<Evaluation>> {
+        let results = self.policy.chunks_exact(MOVES).zip(self.wdl.chunks_exact(3)).zip(&self.moves_left);
+        let all = legal.iter().zip(results).map(|(legal, ((policy, wdl), moves_left))| {
+            let moves = chances(policy, legal, temperature)?;
+            Ok(Evaluation { win: wdl[0], draw: wdl[1], loss: wdl[2], moves_left: *moves_left, moves })
+        });
+        all.collect()
+    }
+}
+
 impl ChessNet {
     /// Loads a file of Leela Chess Zero, .pb.gz or unpacked, for the CPU.
     pub fn load(path: impl AsRef<Path>) -> Result<ChessNet> {
@@ -127,27 +166,27 @@ impl ChessNet {
     /// Evaluates up to 1,024 positions at once. Temperature 1 takes the policy as it is, larger ones make the chances of
     /// moves more alike. Threads may evaluate at the same time.
     pub fn evaluate(&self, positions: &[Position], temperature: f32) -> Result<Vec<Evaluation>> {
-        let count = positions.len();
-        if count == 0 {
+        if positions.is_empty() {
             return Ok(Vec::new());
         }
+        let Inputs { masks, values, legal } = self.inputs(positions)?;
+        let mut outputs = Outputs::new(positions.len());
+        let [policy, wdl, left] = outputs.pointers();
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe {
+            let (net, count) = (self.0.get(), positions.len());
+            sys::mlxrocm_chess_net_evaluate(net, masks.as_ptr(), values.as_ptr(), count, policy, wdl, left, error)
+        })?;
+        outputs.evaluations(&legal, temperature)
+    }
+
+    fn inputs(&self, positions: &[Position]) -> Result<Inputs> {
+        let count = positions.len();
         let (mut masks, mut values) = (vec![0u64; count * PLANES], vec![0f32; count * PLANES]);
         let planes = masks.chunks_exact_mut(PLANES).zip(values.chunks_exact_mut(PLANES));
         let legal = positions.iter().zip(planes).map(|(position, (masks, values))| self.input(position, masks, values));
-        let legal: Vec<_> = legal.collect::<Result<_>>()?;
-        let (mut policy, mut wdl, mut left) = (vec![0f32; count * MOVES], vec![0f32; 3 * count], vec![0f32; count]);
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        call(|error| unsafe {
-            let (net, policy) = (self.0.get(), policy.as_mut_ptr());
-            let (wdl, left) = (wdl.as_mut_ptr(), left.as_mut_ptr());
-            sys::mlxrocm_chess_net_evaluate(net, masks.as_ptr(), values.as_ptr(), count, policy, wdl, left, error)
-        })?;
-        let results = policy.chunks_exact(MOVES).zip(wdl.chunks_exact(3)).zip(left);
-        let all = legal.iter().zip(results).map(|(legal, ((policy, wdl), moves_left))| {
-            let moves = chances(policy, legal, temperature)?;
-            Ok(Evaluation { win: wdl[0], draw: wdl[1], loss: wdl[2], moves_left, moves })
-        });
-        all.collect()
+        let legal = legal.collect::<Result<_>>()?;
+        Ok(Inputs { masks, values, legal })
     }
 
     /// Fills a position's planes and gives its legal moves.
@@ -188,4 +227,88 @@ fn chances(policy: &[f32], legal: &[sys::mlxrocm_chess_move], temperature: f32) 
         Move { name: name.collect(), policy_index: c.policy_index, chance }
     };
     Ok(legal.iter().zip(chances).map(one).collect())
+}
+
+/// A batch that a queue has done.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ChessBatch {
+    /// 0, 1, 2 … of its queue.
+    pub number: u64,
+    pub found: Vec<Evaluation>,
+}
+
+/// Batches that a network evaluates one after the other while the program goes on; small ones that wait together are
+/// evaluated together. Threads may hand in and take at the same time; where several take, each gets others.
+pub struct ChessQueue<'a> {
+    net: &'a ChessNet,
+    handle: QueueHandle,
+    /// By their numbers, those that were not taken yet.
+    waiting: Mutex<HashMap<u64, Waiting>>,
+}
+
+struct Waiting {
+    legal: Vec<Vec<sys::mlxrocm_chess_move>>,
+    temperature: f32,
+}
+
+impl fmt::Debug for ChessQueue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ChessQueue").field(&self.handle).finish()
+    }
+}
+
+impl ChessQueue<'_> {
+    /// An empty queue.
+    pub fn new(net: &ChessNet) -> Result<ChessQueue<'_>> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let make = |out, error| unsafe { sys::mlxrocm_chess_queue_create(net.0.get(), out, error) };
+        let handle = QueueHandle::make(make)?;
+        Ok(ChessQueue { net, handle, waiting: Mutex::default() })
+    }
+
+    /// Hands in 1 to 1,024 positions and returns at once: the batch's number, 0, 1, 2 … of this queue; `None` if it holds
+    /// `mlxrocm_sys::MLXROCM_CHESS_QUEUE_BATCHES` already, those whose results wait included. `temperature`: as in
+    /// [`ChessNet::evaluate`].
+    pub fn submit(&self, positions: &[Position], temperature: f32) -> Result<Option<u64>> {
+        // What is wrong with it would be found when the batch is taken.
+        chances(&[0.0; MOVES], &[], temperature)?;
+        let Inputs { masks, values, legal } = self.net.inputs(positions)?;
+        let mut number = 0;
+        // Whoever takes the batch waits until it is known.
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let status = call(|error| unsafe {
+            let (queue, masks, values) = (self.handle.get(), masks.as_ptr(), values.as_ptr());
+            sys::mlxrocm_chess_queue_submit(queue, masks, values, positions.len(), &mut number, error)
+        })?;
+        if status == sys::MLXROCM_PENDING {
+            return Ok(None);
+        }
+        waiting.insert(number, Waiting { legal, temperature });
+        Ok(Some(number))
+    }
+
+    /// The oldest batch: `Ok(None)` if it was not done within the timeout (`None`: as long as it
+    /// takes), `None` when the queue holds none.
+    pub fn next_within(&self, timeout: Option<Duration>) -> Option<Result<Option<ChessBatch>>> {
+        const ROOM: usize = sys::MLXROCM_CHESS_BATCH as usize;
+        let (mut outputs, mut number) = (Outputs::new(ROOM), 0);
+        let [policy, wdl, left] = outputs.pointers();
+        let timeout_ns = timeout.map_or(-1, nanoseconds);
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        let next = |error| unsafe {
+            let queue = self.handle.get();
+            sys::mlxrocm_chess_queue_next(queue, timeout_ns, ROOM, policy, wdl, left, null_mut(), &mut number, error)
+        };
+        match call(next) {
+            Err(error) => return Some(Err(error)),
+            Ok(sys::MLXROCM_END) => return None,
+            Ok(sys::MLXROCM_PENDING) => return Some(Ok(None)),
+            Ok(_) => {}
+        }
+        let taken = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        let Waiting { legal, temperature } = taken.expect("a batch that was handed in");
+        Some(outputs.evaluations(&legal, temperature).map(|found| Some(ChessBatch { number, found })))
+    }
 }

@@ -152,7 +152,7 @@ impl Generation {
     }
 }
 
-fn nanoseconds(timeout: Duration) -> i64 {
+pub(crate) fn nanoseconds(timeout: Duration) -> i64 {
     i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX)
 }
 

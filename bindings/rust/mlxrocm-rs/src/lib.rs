@@ -35,7 +35,7 @@ mod request;
 mod session;
 
 pub use array::{Array, Element, evaluate};
-pub use chess::{ChessInfo, ChessNet, ChessOptions, Evaluation, Move, Position};
+pub use chess::{ChessBatch, ChessInfo, ChessNet, ChessOptions, ChessQueue, Evaluation, Move, Position};
 pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};

@@ -1,8 +1,11 @@
 //! Chess networks beside what Leela Chess Zero itself said (the golden files).
 
-use mlxrocm_rs::{ChessNet, ChessOptions, Position, Status};
+use mlxrocm_rs::{ChessNet, ChessOptions, ChessQueue, Position, Status};
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/golden/chess")).join(name)
@@ -78,4 +81,67 @@ fn ends_and_mistakes() {
     assert_eq!(refused(&[after("")], 0.0), Status::InvalidArgument);
     assert_eq!(refused(&vec![after(""); 1025], 1.0), Status::InvalidArgument);
     assert_eq!(ChessNet::load("/nowhere").unwrap_err().status, Status::Io);
+}
+
+#[test]
+fn queues() {
+    let net = ChessNet::load(golden("attention.pb.gz")).unwrap();
+    let all = positions();
+    let wanted = net.evaluate(&all, 1.0).unwrap();
+    let queue = ChessQueue::new(&net).unwrap();
+    let take = || {
+        queue.next_within(None).map(|taken| taken.unwrap().expect("a batch")).map(|batch| (batch.number, batch.found))
+    };
+    assert!(take().is_none());
+    for i in 0..8 {
+        assert_eq!(queue.submit(&all[..=i], 1.0).unwrap(), Some(i as u64));
+    }
+    for i in 0..8 {
+        assert_eq!(take(), Some((i as u64, wanted[..=i].to_vec())));
+    }
+    assert_eq!(queue.submit(&all, 1.0).unwrap(), Some(8));
+    let mut taken = queue.next_within(Some(Duration::ZERO));
+    while let Some(Ok(None)) = taken {
+        taken = queue.next_within(Some(Duration::from_millis(1)));
+    }
+    let batch = taken.unwrap().unwrap().unwrap();
+    assert_eq!((batch.number, batch.found), (8, wanted.clone()));
+    // A queue that is full takes no more.
+    let mut handed = 0;
+    while queue.submit(&all[..1], 1.0).unwrap().is_some() {
+        handed += 1;
+    }
+    assert_eq!(handed, mlxrocm_sys::MLXROCM_CHESS_QUEUE_BATCHES);
+    for _ in 0..handed {
+        assert_eq!(take().unwrap().1, wanted[..1]);
+    }
+    assert!(take().is_none());
+    let many = vec![Position::default(); 1025];
+    for (wrong, temperature) in [(&all[..0], 1.0), (&many[..], 1.0), (&all[..], 0.0), (&all[..], f32::NAN)] {
+        assert_eq!(queue.submit(wrong, temperature).unwrap_err().status, Status::InvalidArgument);
+    }
+    // Several threads hand in and take: each batch comes out once.
+    let (handed, taken) = (Mutex::new(HashMap::new()), Mutex::new(0));
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            let (queue, all, wanted, handed, taken) = (&queue, &all, &wanted, &handed, &taken);
+            scope.spawn(move || {
+                for i in 0..20 {
+                    let count = 1 + (7 * seed + i) % 5;
+                    let mut handed_in = handed.lock().unwrap();
+                    handed_in.insert(queue.submit(&all[..count], 1.0).unwrap().unwrap(), count);
+                    drop(handed_in);
+                    let Some(got) = queue.next_within(None) else {
+                        continue;
+                    };
+                    let batch = got.unwrap().unwrap();
+                    assert_eq!(batch.found, wanted[..handed.lock().unwrap()[&batch.number]]);
+                    *taken.lock().unwrap() += 1;
+                }
+            });
+        }
+    });
+    assert_eq!(*taken.lock().unwrap(), 80);
+    // What a queue holds is dropped with it.
+    assert!(queue.submit(&all, 1.0).unwrap().is_some());
 }
