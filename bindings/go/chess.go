@@ -5,7 +5,11 @@ package mlxrocm
 import "C"
 
 import (
+	"context"
+	"io"
 	"runtime"
+	"sync"
+	"time"
 	"unsafe"
 )
 
@@ -111,33 +115,58 @@ func (n *ChessNet) Evaluate(positions []ChessPosition, temperature float32) ([]C
 		return nil, nil
 	}
 	defer runtime.KeepAlive(n)
-	net := (*C.mlxrocm_chess_net)(n.get())
-	masks, values := make([]C.uint64_t, count*C.MLXROCM_CHESS_PLANES), make([]C.float, count*C.MLXROCM_CHESS_PLANES)
-	legal := make([][]C.mlxrocm_chess_move, count)
-	var failure *C.mlxrocm_error
-	for i, position := range positions {
-		var err error
-		first := i * C.MLXROCM_CHESS_PLANES
-		if legal[i], err = chessInput(net, position, &masks[first], &values[first]); err != nil {
-			return nil, err
-		}
+	inputs, err := n.inputs(positions)
+	if err != nil {
+		return nil, err
 	}
-	policy, wdl, left := make([]C.float, count*C.MLXROCM_CHESS_MOVES), make([]C.float, 3*count), make([]C.float, count)
-	status := C.mlxrocm_chess_net_evaluate(net, &masks[0], &values[0], C.size_t(count), &policy[0], &wdl[0], &left[0], &failure)
+	outputs := newChessOutputs(count)
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_chess_net_evaluate((*C.mlxrocm_chess_net)(n.get()), &inputs.masks[0], &inputs.values[0], C.size_t(count),
+		&outputs.policy[0], &outputs.wdl[0], &outputs.left[0], &failure)
 	if status < 0 {
 		return nil, taken(status, failure)
 	}
-	made := make([]ChessEvaluation, count)
+	return outputs.evaluations(inputs.legal, temperature)
+}
+
+// chessInputs are what a network gets of positions, and what turns its logits into chances.
+type chessInputs struct {
+	masks  []C.uint64_t
+	values []C.float
+	legal  [][]C.mlxrocm_chess_move
+}
+
+func (n *ChessNet) inputs(positions []ChessPosition) (chessInputs, error) {
+	// One more than there are, so that there is a first one.
+	room := (len(positions) + 1) * C.MLXROCM_CHESS_PLANES
+	made := chessInputs{make([]C.uint64_t, room), make([]C.float, room), make([][]C.mlxrocm_chess_move, len(positions))}
+	for i, position := range positions {
+		var err error
+		first := i * C.MLXROCM_CHESS_PLANES
+		made.legal[i], err = chessInput((*C.mlxrocm_chess_net)(n.get()), position, &made.masks[first], &made.values[first])
+		if err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// chessOutputs are what it gives of as many.
+type chessOutputs struct{ policy, wdl, left []C.float }
+
+func newChessOutputs(count int) chessOutputs {
+	return chessOutputs{make([]C.float, count*C.MLXROCM_CHESS_MOVES), make([]C.float, 3*count), make([]C.float, count)}
+}
+
+func (o chessOutputs) evaluations(legal [][]C.mlxrocm_chess_move, temperature float32) ([]ChessEvaluation, error) {
+	made := make([]ChessEvaluation, len(legal))
 	for i, moves := range legal {
-		chances := make([]C.float, len(moves)+1)
-		list := append(moves, C.mlxrocm_chess_move{}) // which has a first one
-		status := C.mlxrocm_chess_net_get_chances(&policy[i*C.MLXROCM_CHESS_MOVES], &list[0], C.size_t(len(moves)),
-			C.float(temperature), &chances[0], &failure)
-		if status < 0 {
-			return nil, taken(status, failure)
+		chances, err := chessChances(&o.policy[i*C.MLXROCM_CHESS_MOVES], moves, temperature)
+		if err != nil {
+			return nil, err
 		}
 		made[i] = ChessEvaluation{
-			Win: float32(wdl[3*i]), Draw: float32(wdl[3*i+1]), Loss: float32(wdl[3*i+2]), MovesLeft: float32(left[i]),
+			Win: float32(o.wdl[3*i]), Draw: float32(o.wdl[3*i+1]), Loss: float32(o.wdl[3*i+2]), MovesLeft: float32(o.left[i]),
 			Moves: make([]ChessMove, len(moves)),
 		}
 		for k, move := range moves {
@@ -146,6 +175,114 @@ func (n *ChessNet) Evaluate(positions []ChessPosition, temperature float32) ([]C
 		}
 	}
 	return made, nil
+}
+
+func chessChances(policy *C.float, moves []C.mlxrocm_chess_move, temperature float32) ([]C.float, error) {
+	chances := make([]C.float, len(moves)+1)
+	list := append(moves, C.mlxrocm_chess_move{}) // which has a first one
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_chess_net_get_chances(policy, &list[0], C.size_t(len(moves)), C.float(temperature), &chances[0], &failure)
+	if status < 0 {
+		return nil, taken(status, failure)
+	}
+	return chances, nil
+}
+
+// ChessBatch is a batch that a queue has done.
+type ChessBatch struct {
+	// 0, 1, 2, ... of its queue.
+	Number uint64
+	Found  []ChessEvaluation
+}
+
+// ChessQueue holds batches that a network evaluates one after the other while the program goes on; small ones that wait
+// together are evaluated together. Goroutines may hand in and take at the same time; where several take, each gets others.
+type ChessQueue struct {
+	*object
+	net   *ChessNet
+	mutex sync.Mutex
+	// By their numbers, those that were not taken yet.
+	waiting map[uint64]chessWaiting
+}
+
+type chessWaiting struct {
+	legal       [][]C.mlxrocm_chess_move
+	temperature float32
+}
+
+// Queue makes an empty queue.
+func (n *ChessNet) Queue() (*ChessQueue, error) {
+	var handle *C.mlxrocm_chess_queue
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(n)
+	if status := C.mlxrocm_chess_queue_create((*C.mlxrocm_chess_net)(n.get()), &handle, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	free := func(p unsafe.Pointer) { C.mlxrocm_chess_queue_free((*C.mlxrocm_chess_queue)(p)) }
+	return &ChessQueue{object: owned(unsafe.Pointer(handle), free), net: n, waiting: map[uint64]chessWaiting{}}, nil
+}
+
+// Submit hands in 1 to 1,024 positions and returns at once: the batch's number, and whether it was taken; a queue that holds
+// MLXROCM_CHESS_QUEUE_BATCHES (64) already, those whose results wait included, takes no more. Temperature: as of Evaluate.
+func (q *ChessQueue) Submit(positions []ChessPosition, temperature float32) (number uint64, accepted bool, err error) {
+	// What is wrong with it would be found when the batch is taken.
+	var logits [C.MLXROCM_CHESS_MOVES]C.float
+	if _, err := chessChances(&logits[0], nil, temperature); err != nil {
+		return 0, false, err
+	}
+	defer runtime.KeepAlive(q)
+	inputs, err := q.net.inputs(positions)
+	if err != nil {
+		return 0, false, err
+	}
+	// Whoever takes the batch waits until it is known.
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	var given C.uint64_t
+	var failure *C.mlxrocm_error
+	status := C.mlxrocm_chess_queue_submit((*C.mlxrocm_chess_queue)(q.get()), &inputs.masks[0], &inputs.values[0],
+		C.size_t(len(positions)), &given, &failure)
+	if status < 0 {
+		return 0, false, taken(status, failure)
+	}
+	if status == C.MLXROCM_PENDING {
+		return 0, false, nil
+	}
+	q.waiting[uint64(given)] = chessWaiting{inputs.legal, temperature}
+	return uint64(given), true, nil
+}
+
+// Next waits for the oldest batch. The error is io.EOF when the queue holds none, and that of the context when it ends.
+func (q *ChessQueue) Next(ctx context.Context) (ChessBatch, error) {
+	defer runtime.KeepAlive(q)
+	// A context cannot end a wait in C.
+	wait := C.int64_t(20 * time.Millisecond)
+	if ctx.Done() == nil {
+		wait = -1
+	}
+	outputs := newChessOutputs(C.MLXROCM_CHESS_BATCH)
+	var number C.uint64_t
+	var failure *C.mlxrocm_error
+	for {
+		if err := ctx.Err(); err != nil {
+			return ChessBatch{}, err
+		}
+		status := C.mlxrocm_chess_queue_next((*C.mlxrocm_chess_queue)(q.get()), wait, C.MLXROCM_CHESS_BATCH, &outputs.policy[0],
+			&outputs.wdl[0], &outputs.left[0], nil, &number, &failure)
+		switch {
+		case status < 0:
+			return ChessBatch{}, taken(status, failure)
+		case status == C.MLXROCM_END:
+			return ChessBatch{}, io.EOF
+		case status == C.MLXROCM_OK:
+			q.mutex.Lock()
+			batch := q.waiting[uint64(number)]
+			delete(q.waiting, uint64(number))
+			q.mutex.Unlock()
+			found, err := outputs.evaluations(batch.legal, batch.temperature)
+			return ChessBatch{uint64(number), found}, err
+		}
+	}
 }
 
 // chessInput fills the planes of a position and gives its legal moves.

@@ -1,8 +1,10 @@
 package mlxrocm_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"reflect"
@@ -129,5 +131,105 @@ func TestChessErrors(t *testing.T) {
 	}
 	if _, err := mlxrocm.LoadChessNet("/nowhere", nil); !errors.Is(err, mlxrocm.IO) {
 		t.Error(err)
+	}
+}
+
+func TestChessQueue(t *testing.T) {
+	net := mlxrocm.Must(mlxrocm.LoadChessNet(goldenChess+"attention.pb.gz", nil))
+	all := positions(t)
+	wanted := mlxrocm.Must(net.Evaluate(all, 1))
+	queue := mlxrocm.Must(net.Queue())
+	defer queue.Close()
+	ctx := context.Background()
+	if _, err := queue.Next(ctx); err != io.EOF {
+		t.Fatal(err)
+	}
+	submit := func(count int) (uint64, bool) {
+		number, accepted, err := queue.Submit(all[:count], 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return number, accepted
+	}
+	for i := 0; i < 8; i++ {
+		if number, accepted := submit(i + 1); number != uint64(i) || !accepted {
+			t.Fatal(i, number, accepted)
+		}
+	}
+	for i := 0; i < 8; i++ {
+		batch := mlxrocm.Must(queue.Next(ctx))
+		if batch.Number != uint64(i) || !reflect.DeepEqual(batch.Found, wanted[:i+1]) {
+			t.Fatalf("%d: %+v", i, batch)
+		}
+	}
+	// A queue that is full takes no more.
+	handed := 0
+	for {
+		if _, accepted := submit(1); !accepted {
+			break
+		}
+		handed++
+	}
+	if handed != 64 {
+		t.Error(handed)
+	}
+	ended, cancel := context.WithCancel(ctx)
+	for ; handed > 0; handed-- {
+		if batch := mlxrocm.Must(queue.Next(ended)); !reflect.DeepEqual(batch.Found, wanted[:1]) {
+			t.Fatalf("%+v", batch)
+		}
+	}
+	cancel()
+	if _, err := queue.Next(ended); err != context.Canceled {
+		t.Error(err)
+	}
+	for _, wrong := range [][]mlxrocm.ChessPosition{nil, make([]mlxrocm.ChessPosition, 1025), {{FEN: "x"}}} {
+		if _, _, err := queue.Submit(wrong, 1); !errors.Is(err, mlxrocm.InvalidArgument) {
+			t.Errorf("%d: %v", len(wrong), err)
+		}
+	}
+	if _, _, err := queue.Submit(all, 0); !errors.Is(err, mlxrocm.InvalidArgument) {
+		t.Error(err)
+	}
+	// Several goroutines hand in and take: each batch comes out once.
+	var mutex sync.Mutex
+	var group sync.WaitGroup
+	counts, taken := map[uint64]int{}, 0
+	for seed := 0; seed < 4; seed++ {
+		group.Add(1)
+		go func(seed int) {
+			defer group.Done()
+			for i := 0; i < 20; i++ {
+				count := 1 + (7*seed+i)%5
+				mutex.Lock()
+				number, _, err := queue.Submit(all[:count], 1)
+				counts[number] = count
+				mutex.Unlock()
+				batch, next := queue.Next(ctx)
+				if next == io.EOF {
+					continue
+				}
+				mutex.Lock()
+				if err != nil || next != nil || !reflect.DeepEqual(batch.Found, wanted[:counts[batch.Number]]) {
+					t.Errorf("%v %v %+v", err, next, batch)
+				}
+				taken++
+				mutex.Unlock()
+			}
+		}(seed)
+	}
+	group.Wait()
+	if taken != 80 {
+		t.Error(taken)
+	}
+	// What a queue holds is dropped with it, and the queue keeps the network.
+	submit(8)
+	queue.Close()
+	if _, err := queue.Next(ctx); err == nil || !strings.Contains(err.Error(), "queue is nil or was closed") {
+		t.Error(err)
+	}
+	net.Close()
+	if _, err := net.Queue(); err == nil {
+		t.Error("a queue of a closed network")
 	}
 }
