@@ -8,6 +8,7 @@ const testing = std.testing;
 const allocator = testing.allocator;
 
 test {
+    _ = @import("chess_tests.zig");
     _ = @import("request_tests.zig");
 }
 
@@ -449,87 +450,6 @@ test "states, forks, logits of positions and embeddings" {
     const many = [_]mlxrocm.Token{1} ** 600;
     try testing.expectError(error.ContextFull, loaded.session.logits(allocator, &many));
     try testing.expectError(error.InvalidArgument, loaded.session.logits(allocator, &.{}));
-}
-
-fn golden(name: []const u8) ![]u8 {
-    const tree = std.posix.getenv("MLXROCM_TREE") orelse "../..";
-    return std.fs.path.join(allocator, &.{ tree, "tests/golden/chess", name });
-}
-
-fn content(name: []const u8) ![]u8 {
-    const path = try golden(name);
-    defer allocator.free(path);
-    return std.fs.cwd().readFileAlloc(allocator, path, 1 << 20);
-}
-
-// Chess networks beside what Leela Chess Zero itself said.
-test "chess" {
-    const path = try golden("attention.pb.gz");
-    defer allocator.free(path);
-    const net = try mlxrocm.chess.ChessNet.load(path, .{});
-    defer net.deinit();
-    const info = try net.info();
-    try testing.expect(info.has_draws == 1 and info.has_moves_left == 1);
-    const games = try content("games.txt");
-    defer allocator.free(games);
-    const chosen = try content("positions.txt");
-    defer allocator.free(chosen);
-    const answers = try content("attention.out");
-    defer allocator.free(answers);
-    const numbers: []align(1) const f32 = std.mem.bytesAsSlice(f32, answers);
-    var arena = std.heap.ArenaAllocator.init(allocator);
-    defer arena.deinit();
-    var positions = std.ArrayList(mlxrocm.chess.Position).init(arena.allocator());
-    var lines_of = std.mem.tokenizeScalar(u8, chosen, '\n');
-    while (lines_of.next()) |line| {
-        var pair = std.mem.splitScalar(u8, line, '|');
-        const game = try std.fmt.parseInt(usize, pair.first(), 10);
-        const plies = try std.fmt.parseInt(usize, pair.rest(), 10);
-        var all_games = std.mem.splitScalar(u8, games, '\n');
-        for (0..game) |_| _ = all_games.next();
-        var parts = std.mem.splitScalar(u8, all_games.next().?, '|');
-        const fen = parts.first();
-        var names = std.mem.tokenizeScalar(u8, parts.rest(), ' ');
-        const moves = try arena.allocator().alloc([]const u8, plies);
-        for (moves) |*move| move.* = names.next().?;
-        try positions.append(.{ .fen = fen, .moves = moves });
-    }
-    const found = try net.evaluate(allocator, positions.items, 1);
-    defer found.deinit();
-    var at: usize = 0;
-    for (found.items, 0..) |of, i| {
-        try testing.expectApproxEqAbs(numbers[at], of.win - of.loss, 1e-3);
-        try testing.expectApproxEqAbs(numbers[at + 1], of.draw, 1e-3);
-        try testing.expectApproxEqAbs(numbers[at + 2], of.moves_left, 1e-3);
-        const logits = numbers[at + 3 ..];
-        var sum: f32 = 0;
-        var first: ?mlxrocm.chess.Move = null;
-        for (of.moves) |move| {
-            sum += move.chance;
-            if (move.policyIndex() % 8 != i % 8) continue;
-            const logit = logits[(move.policyIndex() - i % 8) / 8];
-            const one = first orelse move;
-            first = one;
-            const other = logits[(one.policyIndex() - i % 8) / 8];
-            try testing.expectApproxEqAbs(logit - other, @log(move.chance / one.chance), 2e-3);
-        }
-        try testing.expectApproxEqAbs(1, sum, 1e-4);
-        at += 3 + (1858 - i % 8 + 7) / 8;
-    }
-    try testing.expectEqual(numbers.len, at);
-    const start = try net.evaluate(allocator, &.{.{}}, 1);
-    defer start.deinit();
-    try testing.expectEqual(20, start.items[0].moves.len);
-    try testing.expectEqual(4, start.items[0].moves[0].name().len);
-    const mate = try net.evaluate(allocator, &.{.{ .moves = &.{ "f2f3", "e7e5", "g2g4", "d8h4" } }}, 1);
-    defer mate.deinit();
-    try testing.expectEqual(0, mate.items[0].moves.len);
-    const none = try net.evaluate(allocator, &.{}, 1);
-    defer none.deinit();
-    try testing.expectError(error.InvalidArgument, net.evaluate(allocator, &.{.{ .moves = &.{"e2e5"} }}, 1));
-    try testing.expectError(error.InvalidArgument, net.evaluate(allocator, &.{.{ .fen = "" }}, 1));
-    try testing.expectError(error.InvalidArgument, net.evaluate(allocator, &.{.{}}, 0));
-    try testing.expectError(error.Io, mlxrocm.chess.ChessNet.load("/nowhere", .{}));
 }
 
 fn cancelSoon(generation: mlxrocm.Generation) void {

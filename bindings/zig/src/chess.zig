@@ -57,6 +57,62 @@ pub const Evaluations = struct {
     }
 };
 
+const Inputs = struct {
+    masks: []u64,
+    values: []f32,
+    evaluations: Evaluations,
+
+    /// Without the evaluations.
+    fn deinit(self: Inputs, allocator: std.mem.Allocator) void {
+        allocator.free(self.masks);
+        allocator.free(self.values);
+    }
+};
+
+/// What a network gives of so many positions.
+const Outputs = struct {
+    policy: []f32,
+    wdl: [][3]f32,
+    left: []f32,
+
+    fn init(allocator: std.mem.Allocator, count: usize) !Outputs {
+        const policy = try allocator.alloc(f32, count * policy_moves);
+        errdefer allocator.free(policy);
+        const wdl = try allocator.alloc([3]f32, count);
+        errdefer allocator.free(wdl);
+        return .{ .policy = policy, .wdl = wdl, .left = try allocator.alloc(f32, count) };
+    }
+
+    fn deinit(self: Outputs, allocator: std.mem.Allocator) void {
+        allocator.free(self.policy);
+        allocator.free(self.wdl);
+        allocator.free(self.left);
+    }
+
+    fn places(self: Outputs) struct { [*]f32, [*]f32, [*]f32 } {
+        return .{ self.policy.ptr, @ptrCast(self.wdl.ptr), self.left.ptr };
+    }
+
+    fn finish(self: Outputs, allocator: std.mem.Allocator, items: []Evaluation, temperature: f32) !void {
+        for (items, self.wdl[0..items.len], self.left[0..items.len], 0..) |*item, of, moves_left, i| {
+            const chances = try allocator.alloc(f32, item.moves.len);
+            defer allocator.free(chances);
+            const legal = try allocator.alloc(c.mlxrocm_chess_move, item.moves.len);
+            defer allocator.free(legal);
+            for (legal, item.moves) |*to, from| to.* = from.c_move;
+            try tell(self.policy[i * policy_moves ..].ptr, legal, temperature, chances);
+            for (item.moves, chances) |*to, chance| to.chance = chance;
+            item.* = .{ .win = of[0], .draw = of[1], .loss = of[2], .moves_left = moves_left, .moves = item.moves };
+        }
+    }
+};
+
+fn tell(policy: [*]const f32, legal: []const c.mlxrocm_chess_move, temperature: f32, chances: []f32) Error!void {
+    var failure: ?*c.mlxrocm_error = null;
+    const status = c.mlxrocm_chess_net_get_chances(policy, legal.ptr, legal.len, temperature, chances.ptr, &failure);
+    try check(status, failure);
+}
+
 pub const ChessNet = struct {
     handle: *c.mlxrocm_chess_net,
 
@@ -114,38 +170,37 @@ pub const ChessNet = struct {
     /// Evaluates up to 1,024 positions at once. Temperature 1 takes the policy as it is, larger ones make the chances of
     /// moves more alike. Threads may evaluate at the same time.
     pub fn evaluate(self: ChessNet, allocator: std.mem.Allocator, positions: []const Position, temperature: f32) !Evaluations {
+        var inputs = try self.prepare(allocator, positions);
+        defer inputs.deinit(allocator);
+        errdefer inputs.evaluations.deinit();
+        if (positions.len == 0) return inputs.evaluations;
+        const outputs = try Outputs.init(allocator, positions.len);
+        defer outputs.deinit(allocator);
+        var failure: ?*c.mlxrocm_error = null;
+        const run = c.mlxrocm_chess_net_evaluate;
+        const given = .{ self.handle, inputs.masks.ptr, inputs.values.ptr, positions.len };
+        try check(@call(.auto, run, given ++ outputs.places() ++ .{&failure}), failure);
+        try outputs.finish(allocator, inputs.evaluations.items, temperature);
+        return inputs.evaluations;
+    }
+
+    /// Planes of positions, and their evaluations, which have nothing but the legal moves yet.
+    fn prepare(self: ChessNet, allocator: std.mem.Allocator, positions: []const Position) !Inputs {
+        const masks = try allocator.alloc(u64, positions.len * planes);
+        errdefer allocator.free(masks);
+        const values = try allocator.alloc(f32, positions.len * planes);
+        errdefer allocator.free(values);
         var arena = std.heap.ArenaAllocator.init(allocator);
         errdefer arena.deinit();
-        const items = try arena.allocator().alloc(Evaluation, positions.len);
-        if (positions.len == 0) return .{ .items = items, .arena = arena };
         var scratch = std.heap.ArenaAllocator.init(allocator);
         defer scratch.deinit();
-        const room = scratch.allocator();
-        const masks = try room.alloc(u64, positions.len * planes);
-        const values = try room.alloc(f32, positions.len * planes);
+        const items = try arena.allocator().alloc(Evaluation, positions.len);
         for (items, positions, 0..) |*item, position, i| {
-            const legal = try self.input(room, position, masks[i * planes ..].ptr, values[i * planes ..].ptr);
+            const legal = try self.input(scratch.allocator(), position, masks[i * planes ..].ptr, values[i * planes ..].ptr);
             item.moves = try arena.allocator().alloc(Move, legal.len);
             for (item.moves, legal) |*to, from| to.c_move = from;
         }
-        const policy = try room.alloc(f32, positions.len * policy_moves);
-        const wdl = try room.alloc([3]f32, positions.len);
-        const left = try room.alloc(f32, positions.len);
-        var failure: ?*c.mlxrocm_error = null;
-        const run = c.mlxrocm_chess_net_evaluate;
-        const chances_of: [*]f32 = @ptrCast(wdl.ptr);
-        try check(run(self.handle, masks.ptr, values.ptr, positions.len, policy.ptr, chances_of, left.ptr, &failure), failure);
-        for (items, wdl, left, 0..) |*item, of, moves_left, i| {
-            const chances = try room.alloc(f32, item.moves.len);
-            const legal = try room.alloc(c.mlxrocm_chess_move, item.moves.len);
-            for (legal, item.moves) |*to, from| to.* = from.c_move;
-            const logits = policy[i * policy_moves ..].ptr;
-            const tell = c.mlxrocm_chess_net_get_chances;
-            try check(tell(logits, legal.ptr, legal.len, temperature, chances.ptr, &failure), failure);
-            for (item.moves, chances) |*to, chance| to.chance = chance;
-            item.* = .{ .win = of[0], .draw = of[1], .loss = of[2], .moves_left = moves_left, .moves = item.moves };
-        }
-        return .{ .items = items, .arena = arena };
+        return .{ .masks = masks, .values = values, .evaluations = .{ .items = items, .arena = arena } };
     }
 
     /// Fills a position's planes and gives its legal moves.
@@ -161,5 +216,97 @@ pub const ChessNet = struct {
         const results = .{ masks, values, legal.ptr, legal.len, &found, &failure };
         try check(@call(.auto, fill, given ++ results), failure);
         return legal[0..found];
+    }
+};
+
+/// A batch that a queue has done; its evaluations are owned.
+pub const Batch = struct {
+    /// 0, 1, 2, ... of its queue.
+    number: u64,
+    found: Evaluations,
+};
+
+/// What a wait for a batch came to.
+pub const Taken = union(enum) {
+    batch: Batch,
+    /// It was not done within the time.
+    nothing,
+    /// The queue holds none.
+    end,
+};
+
+/// Batches that a network evaluates one after the other while the program goes on; small ones that wait together are
+/// evaluated together. Threads may hand in and take at the same time; where several take, each gets others.
+pub const ChessQueue = struct {
+    handle: *c.mlxrocm_chess_queue,
+    /// Is there as long as positions are handed in.
+    net: ChessNet,
+    /// Threads use it.
+    allocator: std.mem.Allocator,
+    mutex: std.Thread.Mutex = .{},
+    /// By their numbers, those that were not taken yet.
+    waiting: std.AutoHashMapUnmanaged(u64, Waiting) = .{},
+
+    const Waiting = struct { evaluations: Evaluations, temperature: f32 };
+
+    pub fn init(allocator: std.mem.Allocator, net: ChessNet) Error!ChessQueue {
+        var handle: ?*c.mlxrocm_chess_queue = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_chess_queue_create(net.handle, &handle, &failure), failure);
+        return .{ .handle = handle.?, .net = net, .allocator = allocator };
+    }
+
+    /// Drops what it holds.
+    pub fn deinit(self: *ChessQueue) void {
+        c.mlxrocm_chess_queue_free(self.handle);
+        var all = self.waiting.valueIterator();
+        while (all.next()) |one| one.evaluations.deinit();
+        self.waiting.deinit(self.allocator);
+    }
+
+    /// Hands in 1 to 1,024 positions and returns at once: the batch's number; null if it holds
+    /// MLXROCM_CHESS_QUEUE_BATCHES (64) already, those whose results wait included. `temperature`: as of evaluate.
+    pub fn submit(self: *ChessQueue, positions: []const Position, temperature: f32) !?u64 {
+        // What is wrong with it would be found when the batch is taken.
+        try tell(&[1]f32{0} ** policy_moves, &.{}, temperature, &.{});
+        var inputs = try self.net.prepare(self.allocator, positions);
+        defer inputs.deinit(self.allocator);
+        errdefer inputs.evaluations.deinit();
+        // Whoever takes the batch waits until it is known.
+        self.mutex.lock();
+        defer self.mutex.unlock();
+        try self.waiting.ensureUnusedCapacity(self.allocator, 1);
+        var number: u64 = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const hand_in = c.mlxrocm_chess_queue_submit;
+        const status = hand_in(self.handle, inputs.masks.ptr, inputs.values.ptr, positions.len, &number, &failure);
+        try check(status, failure);
+        if (status == c.MLXROCM_PENDING) {
+            inputs.evaluations.deinit();
+            return null;
+        }
+        self.waiting.putAssumeCapacity(number, .{ .evaluations = inputs.evaluations, .temperature = temperature });
+        return number;
+    }
+
+    /// Takes the oldest batch. Nanoseconds to wait at most; null: as long as it takes.
+    pub fn next(self: *ChessQueue, timeout_ns: ?u63) !Taken {
+        const room = c.MLXROCM_CHESS_BATCH;
+        const outputs = try Outputs.init(self.allocator, room);
+        defer outputs.deinit(self.allocator);
+        var number: u64 = 0;
+        var failure: ?*c.mlxrocm_error = null;
+        const within: i64 = timeout_ns orelse -1;
+        const given = .{ self.handle, within, room };
+        const status = @call(.auto, c.mlxrocm_chess_queue_next, given ++ outputs.places() ++ .{ null, &number, &failure });
+        try check(status, failure);
+        if (status == c.MLXROCM_END) return .end;
+        if (status == c.MLXROCM_PENDING) return .nothing;
+        self.mutex.lock();
+        const taken = self.waiting.fetchRemove(number).?.value;
+        self.mutex.unlock();
+        errdefer taken.evaluations.deinit();
+        try outputs.finish(self.allocator, taken.evaluations.items, taken.temperature);
+        return .{ .batch = .{ .number = number, .found = taken.evaluations } };
     }
 };
