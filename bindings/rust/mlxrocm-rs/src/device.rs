@@ -2,7 +2,11 @@
 
 use crate::error::{Result, call, filled_text, handle, owned};
 use mlxrocm_sys as sys;
+use std::any::Any;
+use std::ffi::{c_char, c_void};
 use std::mem::zeroed;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::slice::from_raw_parts;
 
 handle!(DeviceHandle, mlxrocm_device, mlxrocm_device_free);
 
@@ -54,6 +58,41 @@ pub struct DeviceMemory {
     pub free: u64,
     pub pinned_active: u64,
     pub pinned_cache: u64,
+}
+
+/// When programs run as graphs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Graphs {
+    /// Where a trial found that to be right and faster.
+    #[default]
+    Auto,
+    On,
+    Off,
+}
+
+/// How to test a GPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SelftestOptions {
+    /// Measurements of small sizes and few rounds.
+    pub quick: bool,
+    pub no_measurements: bool,
+    /// Of the random inputs; 0: a new one each time.
+    pub seed: u64,
+}
+
+/// A report's function, and what it panicked with.
+type Hears<'a> = (Box<dyn FnMut(&str) -> bool + 'a>, Option<Box<dyn Any + Send>>);
+
+unsafe extern "C" fn hear(line: *const c_char, length: usize, data: *mut c_void) -> i32 {
+    // SAFETY: so many bytes for the call, and what selftest gave, which nobody else uses meanwhile.
+    let (line, (report, panicked)) = unsafe { (from_raw_parts(line.cast(), length), &mut *data.cast::<Hears>()) };
+    match catch_unwind(AssertUnwindSafe(|| report(&String::from_utf8_lossy(line)))) {
+        Ok(goes_on) => i32::from(!goes_on),
+        Err(payload) => {
+            *panicked = Some(payload);
+            1
+        }
+    }
 }
 
 /// An open device.
@@ -136,6 +175,45 @@ impl Device {
     pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         call(|error| unsafe { sys::mlxrocm_device_set_memory_limit(self.0.get(), bytes, error) }).map(drop)
+    }
+
+    /// Sets the `peak` counter to what is in use now.
+    pub fn reset_peak_memory(&self) -> Result<()> {
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_device_reset_peak_memory(self.0.get(), error) }).map(drop)
+    }
+
+    /// Sets when programs run as graphs on a GPU.
+    pub fn set_graphs(&self, graphs: Graphs) -> Result<()> {
+        let graphs = match graphs {
+            Graphs::Auto => sys::MLXROCM_GRAPHS_AUTO,
+            Graphs::On => sys::MLXROCM_GRAPHS_ON,
+            Graphs::Off => sys::MLXROCM_GRAPHS_OFF,
+        };
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_device_set_graphs(self.0.get(), graphs, error) }).map(drop)
+    }
+
+    /// Compares the built-in kernels of a GPU with plain forms: [`Status::SelftestFailed`](crate::Status::SelftestFailed)
+    /// if it computes wrong results. `report` hears lines of a text to attach to a bug, and says whether to go on: `false`
+    /// ends it with [`Status::Cancelled`](crate::Status::Cancelled). Takes from seconds to a minute.
+    pub fn selftest(&self, options: SelftestOptions, report: impl FnMut(&str) -> bool) -> Result<()> {
+        let mut hears: Hears<'_> = (Box::new(report), None);
+        let how = sys::mlxrocm_selftest_options {
+            struct_size: size_of::<sys::mlxrocm_selftest_options>() as u32,
+            flags: (if options.quick { sys::MLXROCM_SELFTEST_QUICK } else { 0 })
+                | (if options.no_measurements { sys::MLXROCM_SELFTEST_NO_MEASUREMENTS } else { 0 }),
+            seed: options.seed,
+            report: Some(hear),
+            user_data: (&raw mut hears).cast(),
+            user_data_free: None,
+        };
+        // SAFETY: live handles, and data that outlives the call.
+        let tested = call(|error| unsafe { sys::mlxrocm_device_selftest(self.0.get(), &how, error) });
+        match hears.1 {
+            Some(panicked) => resume_unwind(panicked),
+            None => tested.map(drop),
+        }
     }
 
     /// Gives a GPU's freed memory back to the driver.

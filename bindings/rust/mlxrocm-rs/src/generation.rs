@@ -114,6 +114,15 @@ impl Generation {
         })
     }
 
+    /// A descriptor for poll, epoll and event loops: readable while there is an event. It is the generation's, which
+    /// closes it: neither read, write nor close it.
+    pub fn fd(&self) -> Result<i32> {
+        let mut fd = -1;
+        // SAFETY: live handles, and pointers with the lengths of what they point to.
+        call(|error| unsafe { sys::mlxrocm_generation_get_fd(self.handle.get(), &mut fd, error) })?;
+        Ok(fd)
+    }
+
     /// Waits for the end: all text that is still to come.
     pub fn text(self) -> Result<String> {
         let mut all = String::new();

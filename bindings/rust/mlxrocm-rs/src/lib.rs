@@ -36,7 +36,7 @@ mod session;
 
 pub use array::{Array, Element, evaluate};
 pub use chess::{ChessBatch, ChessInfo, ChessNet, ChessOptions, ChessQueue, Evaluation, Move, Position};
-pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory};
+pub use device::{Device, DeviceInfo, DeviceKind, DeviceMemory, Graphs, SelftestOptions};
 pub use enums::{DType, Status};
 pub use error::{Error, Result};
 pub use files::{Arrays, load_arrays, save_gguf, save_safetensors};
@@ -52,4 +52,10 @@ pub use session::{KvType, Pooling, Session, SessionInfo, SessionOptions, state_t
 pub fn version() -> String {
     // SAFETY: live handles, and pointers with the lengths of what they point to.
     error::owned(unsafe { mlxrocm_sys::mlxrocm_version_string(std::ptr::null_mut()) })
+}
+
+/// One line about how the library was built: version, target, devices and formats. For bug reports.
+pub fn build_info() -> String {
+    // SAFETY: live handles, and pointers with the lengths of what they point to.
+    error::owned(unsafe { mlxrocm_sys::mlxrocm_build_info(std::ptr::null_mut()) })
 }

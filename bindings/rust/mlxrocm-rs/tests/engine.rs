@@ -1,7 +1,8 @@
 //! A kernel of one's own, and arrays, on the first GPU: run by test.sh with the software GPU, or by hand with a real one.
 
-use mlxrocm_rs::engine::{Arg, Buffer, Grid, Kernel, Module, Program, Stream};
-use mlxrocm_rs::{Array, Device, DeviceKind, Status};
+use mlxrocm_rs::engine::{Arg, Buffer, GpuEvent, Grid, Kernel, Module, Program, Stream};
+use mlxrocm_rs::{Array, Device, DeviceKind, Graphs, SelftestOptions, Status, build_info, version};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 const SOURCE: &str = r#"
@@ -102,6 +103,96 @@ fn fill_and_copy() {
     wanted[8..12].copy_from_slice(&0.25f32.to_ne_bytes());
     assert_eq!(target.read::<u8>(0, 16).unwrap(), wanted);
     assert_eq!(pinned.read::<u8>(0, 16).unwrap(), wanted);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn queued_writes_and_reads_and_events() {
+    let e = Engine::new();
+    let (before, after) = (GpuEvent::new(&e.gpu).unwrap(), GpuEvent::new(&e.gpu).unwrap());
+    assert!(before.is_done().unwrap());
+    assert_eq!(after.since(&before).unwrap_err().status, Status::InvalidArgument);
+    e.stream.record(&before).unwrap();
+    e.stream.write(&e.a, 0, &numbers(7.0)).unwrap();
+    e.launch(&e.arguments(&e.a, 2.0)).unwrap();
+    e.stream.record(&after).unwrap();
+    // Another stream reads after it.
+    let other = Stream::new(&e.gpu).unwrap();
+    other.wait_for(&after).unwrap();
+    assert_eq!(other.read::<f32>(&e.c, 8, COUNT - 2).unwrap(), numbers(7.5)[2..]);
+    after.wait_within(Duration::from_secs(60)).unwrap();
+    after.wait().unwrap();
+    e.stream.wait().unwrap();
+    assert!(after.is_done().unwrap() && e.stream.is_idle().unwrap() && other.is_idle().unwrap());
+    assert!(after.since(&before).unwrap() < Duration::from_secs(60));
+    assert_eq!(e.stream.read::<f32>(&e.c, 4, COUNT).unwrap_err().status, Status::InvalidArgument);
+    assert_eq!(e.stream.write(&e.c, 4 * COUNT, b"1").unwrap_err().status, Status::InvalidArgument);
+    let cpu = Device::open(0).unwrap();
+    assert_eq!(GpuEvent::new(&cpu).map(drop).unwrap_err().status, Status::Unsupported);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn recorded_copies_and_fills() {
+    let e = Engine::new();
+    let program = Program::new(&e.gpu).unwrap();
+    program.fill(&e.c, 0, 16, 7).unwrap();
+    program.copy((&e.c, 8), (&e.b, 0), 4).unwrap();
+    program.barrier().unwrap();
+    program.fill(&e.a, 4, 4, 1).unwrap();
+    assert_eq!(program.info().unwrap_err().status, Status::InvalidArgument);
+    program.end().unwrap();
+    let info = program.info().unwrap();
+    assert_eq!((info.nodes, info.edges), (3, 2));
+    e.gpu.set_graphs(Graphs::Off).unwrap();
+    assert!(!program.info().unwrap().is_graph);
+    e.gpu.set_graphs(Graphs::On).unwrap();
+    assert!(program.info().unwrap().is_graph);
+    e.gpu.set_graphs(Graphs::Auto).unwrap();
+    e.stream.run(&program).unwrap();
+    let mut wanted = [7u8; 16];
+    wanted[8..12].copy_from_slice(&0.25f32.to_ne_bytes());
+    assert_eq!(e.stream.read::<u8>(&e.c, 0, 16).unwrap(), wanted);
+    assert_eq!(e.stream.read::<u8>(&e.a, 0, 8).unwrap(), [0, 0, 0, 0, 1, 1, 1, 1]);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn addresses_and_the_librarys_kernels() {
+    let e = Engine::new();
+    assert!(e.a.address().unwrap() % 256 == 0 && e.a.host_memory().unwrap().is_none());
+    let pinned = Buffer::pinned(&e.gpu, 16).unwrap();
+    let place = pinned.host_memory().unwrap().unwrap();
+    // SAFETY: it has 16 bytes, which nothing else uses.
+    unsafe { place.as_ptr().cast::<[u8; 16]>().write([3; 16]) };
+    let target = Buffer::new(&e.gpu, 16).unwrap();
+    e.stream.copy((&target, 0), (&pinned, 0), 16).unwrap();
+    assert_eq!(e.stream.read::<u8>(&target, 0, 16).unwrap(), [3; 16]);
+    let add = Kernel::of_library(&e.gpu, "mlxrocm_vector_add_f32").unwrap();
+    assert_eq!(add.info().unwrap().name, "mlxrocm_vector_add_f32");
+    assert_eq!(Kernel::of_library(&e.gpu, "none").map(drop).unwrap_err().status, Status::Unsupported);
+    assert_eq!(Module::load(&e.gpu, b"no code").map(drop).unwrap_err().status, Status::InvalidFile);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn selftests_and_counters() {
+    let gpu = Device::open(1).unwrap();
+    drop(Buffer::new(&gpu, 1 << 20).unwrap());
+    assert!(gpu.memory().unwrap().peak >= 1 << 20);
+    gpu.reset_peak_memory().unwrap();
+    let memory = gpu.memory().unwrap();
+    assert_eq!(memory.peak, memory.active);
+    let options = SelftestOptions { quick: true, no_measurements: true, seed: 1 };
+    let mut heard = 0;
+    let ended = gpu.selftest(options, |line| {
+        heard += usize::from(!line.is_empty());
+        false
+    });
+    assert_eq!((ended.unwrap_err().status, heard), (Status::Cancelled, 1));
+    let panicked = catch_unwind(AssertUnwindSafe(|| gpu.selftest(options, |_| resume_unwind(Box::new("enough")))));
+    assert_eq!(panicked.unwrap_err().downcast_ref(), Some(&"enough"));
+    assert!(build_info().contains(&version()));
 }
 
 #[test]

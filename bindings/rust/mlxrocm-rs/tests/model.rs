@@ -197,6 +197,29 @@ fn dropping_cancels_and_waits_have_timeouts() {
 }
 
 #[test]
+fn descriptors_for_event_loops() {
+    let generation = session().submit(&Request::text("One").max_tokens(1)).unwrap();
+    let fd = generation.fd().unwrap();
+    assert_eq!(fd, generation.fd().unwrap());
+    let kind = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap();
+    assert!(kind.to_string_lossy().contains("eventfd"), "{kind:?}");
+    // The library's count of what is to be taken, which is 0 when all is: the kernel tells it.
+    let count = || {
+        let facts = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap();
+        let line = facts.lines().find(|line| line.starts_with("eventfd-count:")).unwrap().to_owned();
+        u64::from_str_radix(line["eventfd-count:".len()..].trim(), 16).unwrap()
+    };
+    while count() == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut generation = generation;
+    while let Some(event) = generation.next_within(Duration::from_secs(60)) {
+        event.unwrap();
+    }
+    assert_eq!(count(), 0);
+}
+
+#[test]
 fn errors() {
     let file = std::env::temp_dir().join(format!("mlxrocm-rs-{}.gguf", std::process::id()));
     std::fs::write(&file, &std::fs::read(path()).unwrap()[..5000]).unwrap();
