@@ -11,15 +11,17 @@ const source =
     \\    if (i < count) c[i] = a[i] + scale * b[i];
     \\}
 ;
-const count = 1000;
-const grid = engine.Grid.line((count + 255) / 256, 256);
+pub const count = 1000;
+pub const grid = engine.Grid.line((count + 255) / 256, 256);
 
 test {
+    _ = @import("device_tests.zig");
+    _ = @import("stream_tests.zig");
     testing.refAllDeclsRecursive(engine);
 }
 
-/// What a test needs.
-const Ready = struct {
+/// What a test needs: a = 0, 1, 2 …, b = 0.25.
+pub const Ready = struct {
     gpu: mlxrocm.Device,
     kernel: engine.Kernel,
     stream: engine.Stream,
@@ -27,7 +29,7 @@ const Ready = struct {
     b: engine.Buffer,
     c: engine.Buffer,
 
-    fn init() !Ready {
+    pub fn init() !Ready {
         const gpu = try mlxrocm.Device.open(1);
         const module = try engine.Module.compile(gpu, source, .{ .flags = &.{"-DUNUSED=1"}, .name = "sum.hip" });
         defer module.deinit();
@@ -44,7 +46,7 @@ const Ready = struct {
         return self;
     }
 
-    fn deinit(self: *Ready) void {
+    pub fn deinit(self: *Ready) void {
         inline for (.{ &self.a, &self.b, &self.c }) |buffer| buffer.deinit();
         self.stream.deinit();
         self.kernel.deinit();
@@ -54,18 +56,18 @@ const Ready = struct {
     const Arguments = struct { engine.Out, engine.In, engine.In, f32, u32 };
 
     /// c = from + scale * b.
-    fn arguments(self: Ready, from: engine.Buffer, scale: f32) Arguments {
+    pub fn arguments(self: Ready, from: engine.Buffer, scale: f32) Arguments {
         return .{ .{ .buffer = self.c }, .{ .buffer = from }, .{ .buffer = self.b }, scale, count };
     }
 
-    fn expect(self: Ready, added: f32) !void {
+    pub fn expect(self: Ready, added: f32) !void {
         var found: [count]f32 = undefined;
         try self.c.read(f32, 0, &found);
         try testing.expectEqualSlices(f32, &numbers(added), &found);
     }
 };
 
-fn numbers(added: f32) [count]f32 {
+pub fn numbers(added: f32) [count]f32 {
     var made: [count]f32 = undefined;
     for (&made, 0..) |*number, i| number.* = @as(f32, @floatFromInt(i)) + added;
     return made;

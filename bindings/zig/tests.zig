@@ -9,6 +9,7 @@ const allocator = testing.allocator;
 
 test {
     _ = @import("chess_tests.zig");
+    _ = @import("library_tests.zig");
     _ = @import("request_tests.zig");
 }
 

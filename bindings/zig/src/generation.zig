@@ -63,6 +63,16 @@ pub const Generation = struct {
         return .{ .handle = try request.submit(c.mlxrocm_generation_fork, self.handle) };
     }
 
+    /// A descriptor for poll and event loops: readable while `next` has an event, and not any more when the last one is taken.
+    /// Borrowed, the same one however often it is asked for, and closed by deinit: take it out of the loop before, and neither
+    /// read, write nor close it. Any thread.
+    pub fn fd(self: Generation) Error!std.posix.fd_t {
+        var descriptor: i32 = -1;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_generation_get_fd(self.handle, &descriptor, &failure), failure);
+        return descriptor;
+    }
+
     /// Waits for the next event: null after the last one. A request that failed gives its error.
     pub fn next(self: Generation) Error!?Event {
         var event = std.mem.zeroes(c.mlxrocm_event);
@@ -81,7 +91,7 @@ pub const Generation = struct {
             return .{ .token = .{ .token = event.token, .text = piece, .logprob = event.logprob, .top = best } };
         }
         if (event.finish_reason == c.MLXROCM_FINISH_ERROR) {
-            errors.keep(event.error_message[0..event.error_message_length]);
+            errors.keep(event.error_status, event.error_message[0..event.error_message_length]);
             return statuses.ofStatus(event.error_status);
         }
         return .{ .finished = .{

@@ -22,6 +22,9 @@ pub const log = @import("log.zig");
 pub const Error = errors.Error;
 pub const lastMessage = errors.lastMessage;
 pub const lastDetails = errors.lastDetails;
+pub const lastStatus = errors.lastStatus;
+pub const lastVendorCode = errors.lastVendorCode;
+pub const statusName = errors.statusName;
 
 pub const Array = array.Array;
 pub const DType = array.DType;
@@ -29,11 +32,16 @@ pub const eval = array.eval;
 pub const ArrayMap = @import("files.zig").ArrayMap;
 
 pub const Device = device.Device;
+pub const GpuKind = device.GpuKind;
 pub const deviceCount = device.deviceCount;
+pub const whyNoGpu = device.whyNoGpu;
+pub const version = device.version;
+pub const buildInfo = device.buildInfo;
 
 pub const Token = model.Token;
 pub const Message = model.Message;
 pub const Model = model.Model;
+pub const ChatTemplate = @import("chat_template.zig").ChatTemplate;
 pub const Progress = model.Progress;
 pub const Tokenizer = model.Tokenizer;
 pub const ModelFile = model_files.ModelFile;

@@ -3,6 +3,8 @@
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
+const filled = @import("filled.zig");
+const ChatTemplate = @import("chat_template.zig").ChatTemplate;
 const Device = @import("device.zig").Device;
 const check = errors.check;
 const Error = errors.Error;
@@ -105,22 +107,19 @@ pub const Model = struct {
         return .{ .handle = handle.? };
     }
 
+    /// The model's chat template, owned; error.Unsupported if it has none.
+    pub fn chatTemplate(self: Model) Error!ChatTemplate {
+        var handle: ?*c.mlxrocm_chat_template = null;
+        var failure: ?*c.mlxrocm_error = null;
+        try check(c.mlxrocm_model_get_chat_template(self.handle, &handle, &failure), failure);
+        return .{ .handle = handle.? };
+    }
+
     /// A chat as the text of a prompt that the model answers, owned; encode it with parse_special.
     pub fn renderChat(self: Model, allocator: std.mem.Allocator, messages: []const Message) ![]u8 {
-        var template: ?*c.mlxrocm_chat_template = null;
-        var failure: ?*c.mlxrocm_error = null;
-        try check(c.mlxrocm_model_get_chat_template(self.handle, &template, &failure), failure);
-        defer c.mlxrocm_chat_template_free(template);
-        const flags = c.MLXROCM_RENDER_GENERATION_PROMPT;
-        const list = try borrowed(allocator, messages);
-        defer allocator.free(list);
-        const render = c.mlxrocm_chat_template_render;
-        var needed: usize = 0;
-        try check(render(template, list.ptr, list.len, flags, null, 0, null, 0, &needed, &failure), failure);
-        const text = try allocator.alloc(u8, needed);
-        errdefer allocator.free(text);
-        try check(render(template, list.ptr, list.len, flags, null, 0, text.ptr, needed, &needed, &failure), failure);
-        return withoutNul(allocator, text);
+        const template = try self.chatTemplate();
+        defer template.deinit();
+        return template.render(allocator, messages, .{});
     }
 };
 
@@ -180,34 +179,16 @@ pub const Tokenizer = struct {
 
     /// The bytes that a token stands for, owned; they may be a part of a character.
     pub fn tokenBytes(self: Tokenizer, allocator: std.mem.Allocator, token: Token) ![]u8 {
-        var needed: usize = 0;
-        var failure: ?*c.mlxrocm_error = null;
-        const fill = c.mlxrocm_tokenizer_token_bytes;
-        try check(fill(self.handle, token, null, 0, &needed, &failure), failure);
-        const bytes = try allocator.alloc(u8, needed);
-        errdefer allocator.free(bytes);
-        try check(fill(self.handle, token, bytes.ptr, needed, &needed, &failure), failure);
-        return withoutNul(allocator, bytes);
+        return filled.text(allocator, c.mlxrocm_tokenizer_token_bytes, .{ self.handle, token });
     }
 
     /// The text of tokens, owned.
     pub fn decode(self: Tokenizer, allocator: std.mem.Allocator, tokens: []const Token, skip_special: bool) ![]u8 {
         const flags: u32 = if (skip_special) c.MLXROCM_DECODE_SKIP_SPECIAL else 0;
-        var needed: usize = 0;
-        var failure: ?*c.mlxrocm_error = null;
-        const decoder = c.mlxrocm_tokenizer_decode;
-        try check(decoder(self.handle, tokens.ptr, tokens.len, flags, null, 0, &needed, &failure), failure);
-        const text = try allocator.alloc(u8, needed);
-        errdefer allocator.free(text);
-        try check(decoder(self.handle, tokens.ptr, tokens.len, flags, text.ptr, needed, &needed, &failure), failure);
-        return withoutNul(allocator, text);
+        return filled.text(allocator, c.mlxrocm_tokenizer_decode, .{ self.handle, tokens.ptr, tokens.len, flags });
     }
 };
 
 fn someToken(number: Token) ?Token {
     return if (number == c.MLXROCM_NO_TOKEN) null else number;
-}
-
-fn withoutNul(allocator: std.mem.Allocator, text: []u8) ![]u8 {
-    return allocator.realloc(text, text.len - 1);
 }

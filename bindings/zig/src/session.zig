@@ -3,6 +3,7 @@
 const std = @import("std");
 const c = @import("c.zig").c;
 const errors = @import("errors.zig");
+const filled = @import("filled.zig");
 const model = @import("model.zig");
 const Generation = @import("generation.zig").Generation;
 const Request = @import("request.zig").Request;
@@ -84,13 +85,13 @@ pub const Session = struct {
 
     /// Raw logits, owned: a row for each token, about the one that follows it.
     pub fn logits(self: Session, allocator: std.mem.Allocator, tokens: []const Token) ![]f32 {
-        return filled(f32, allocator, c.mlxrocm_session_logits, .{ self.handle, tokens.ptr, tokens.len });
+        return filled.elements(f32, allocator, c.mlxrocm_session_logits, .{ self.handle, tokens.ptr, tokens.len });
     }
 
     /// Raw logits of some positions, which rise, owned; of none: of the last token.
     pub fn logitsAt(self: Session, allocator: std.mem.Allocator, tokens: []const Token, positions: []const u32) ![]f32 {
         const given = .{ self.handle, tokens.ptr, tokens.len, positions.ptr, positions.len };
-        return filled(f32, allocator, c.mlxrocm_session_logits_at, given);
+        return filled.elements(f32, allocator, c.mlxrocm_session_logits_at, given);
     }
 
     pub const Pooling = enum(u32) {
@@ -109,12 +110,12 @@ pub const Session = struct {
         how.pooling = @intFromEnum(pooling);
         how.flags = if (normalize) c.MLXROCM_EMBED_NORMALIZE else 0;
         const options: [*c]const c.mlxrocm_embed_options = &how;
-        return filled(f32, allocator, c.mlxrocm_session_embed, .{ self.handle, tokens.ptr, tokens.len, options });
+        return filled.elements(f32, allocator, c.mlxrocm_session_embed, .{ self.handle, tokens.ptr, tokens.len, options });
     }
 
     /// What was computed of these tokens, owned, to go on after them in another session of the model.
     pub fn saveState(self: Session, allocator: std.mem.Allocator, tokens: []const Token) ![]u8 {
-        return filled(u8, allocator, c.mlxrocm_session_save_state, .{ self.handle, tokens.ptr, tokens.len });
+        return filled.elements(u8, allocator, c.mlxrocm_session_save_state, .{ self.handle, tokens.ptr, tokens.len });
     }
 
     /// The same to a file, which is there whole or not at all.
@@ -139,17 +140,5 @@ pub const Session = struct {
 
 /// The tokens of a saved state, owned.
 pub fn stateTokens(allocator: std.mem.Allocator, state: []const u8) ![]Token {
-    return filled(Token, allocator, c.mlxrocm_state_get_tokens, .{ state.ptr, state.len });
-}
-
-/// What a function measures, then fills.
-fn filled(comptime T: type, allocator: std.mem.Allocator, comptime function: anytype, given: anytype) ![]T {
-    var needed: usize = 0;
-    var failure: ?*c.mlxrocm_error = null;
-    const nowhere: [*c]T = null;
-    try check(@call(.auto, function, given ++ .{ nowhere, @as(usize, 0), &needed, &failure }), failure);
-    const elements = try allocator.alloc(T, needed);
-    errdefer allocator.free(elements);
-    try check(@call(.auto, function, given ++ .{ elements.ptr, needed, &needed, &failure }), failure);
-    return elements;
+    return filled.elements(Token, allocator, c.mlxrocm_state_get_tokens, .{ state.ptr, state.len });
 }
