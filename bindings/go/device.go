@@ -125,6 +125,36 @@ func (d *Device) SetMemoryLimit(bytes uint64) error {
 	return result(status, failure)
 }
 
+// ResetPeakMemory sets the counter Peak to what is in use now.
+func (d *Device) ResetPeakMemory() error {
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(d)
+	status := C.mlxrocm_device_reset_peak_memory(d.c(), &failure)
+	return result(status, failure)
+}
+
+// Graphs says when programs run as graphs on a GPU.
+type Graphs uint32
+
+// What SetGraphs chooses from.
+const (
+	// GraphsAuto: where graphs were found right and faster on this device; the default, unless the environment variable
+	// MLXROCM_GRAPHS is on or off.
+	GraphsAuto Graphs = C.MLXROCM_GRAPHS_AUTO
+	// GraphsOn: always, where the driver builds them.
+	GraphsOn Graphs = C.MLXROCM_GRAPHS_ON
+	// GraphsOff: never; one kernel is launched after another.
+	GraphsOff Graphs = C.MLXROCM_GRAPHS_OFF
+)
+
+// SetGraphs sets when programs run as graphs on a GPU; Program.Info tells what was chosen.
+func (d *Device) SetGraphs(when Graphs) error {
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(d)
+	status := C.mlxrocm_device_set_graphs(d.c(), C.uint32_t(when), &failure)
+	return result(status, failure)
+}
+
 // Trim gives a GPU's freed memory back to the driver.
 func (d *Device) Trim() error {
 	var failure *C.mlxrocm_error

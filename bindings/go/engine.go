@@ -50,7 +50,41 @@ func (b *Buffer) c() *C.mlxrocm_buffer {
 // Size in bytes.
 func (b *Buffer) Size() int { return b.size }
 
-// WriteAt copies bytes into the buffer, all of them or none, and waits until they are there.
+// Kinds of buffers.
+const (
+	// DeviceBuffer is memory of a GPU.
+	DeviceBuffer = C.MLXROCM_BUFFER_DEVICE
+	// PinnedBuffer is host memory that the GPU can reach.
+	PinnedBuffer = C.MLXROCM_BUFFER_PINNED
+)
+
+// BufferInfo has facts about a buffer.
+type BufferInfo struct {
+	// DeviceBuffer or PinnedBuffer.
+	Kind uint32
+	// Bytes, as asked for.
+	Size uint64
+	// Where the GPU sees it; as a uint64 an argument of a kernel.
+	Address uint64
+	// Of a pinned buffer where the program reads and writes it, after it waited for queued work that uses it; else nil. It is
+	// C's memory, which is there until the buffer is closed, or collected: keep the Buffer, not only this.
+	Data unsafe.Pointer
+}
+
+// Info tells facts about the buffer.
+func (b *Buffer) Info() (BufferInfo, error) {
+	info := C.mlxrocm_buffer_info{}
+	info.struct_size = C.uint32_t(unsafe.Sizeof(info))
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(b)
+	if status := C.mlxrocm_buffer_get_info(b.c(), &info, &failure); status < 0 {
+		return BufferInfo{}, taken(status, failure)
+	}
+	return BufferInfo{uint32(info.kind), uint64(info.size), uint64(info.address), info.data}, nil
+}
+
+// WriteAt copies bytes into the buffer, all of them or none, and waits until they are there. It does not wait for work that
+// is queued; Stream.Write comes after that.
 func (b *Buffer) WriteAt(bytes []byte, offset int64) (int, error) {
 	var failure *C.mlxrocm_error
 	defer runtime.KeepAlive(b)
@@ -61,7 +95,7 @@ func (b *Buffer) WriteAt(bytes []byte, offset int64) (int, error) {
 	return len(bytes), nil
 }
 
-// ReadAt copies bytes out of the buffer, all of them or none. It does not wait for work that is queued.
+// ReadAt copies bytes out of the buffer, all of them or none. It does not wait for work that is queued; Stream.Read does.
 func (b *Buffer) ReadAt(bytes []byte, offset int64) (int, error) {
 	var failure *C.mlxrocm_error
 	defer runtime.KeepAlive(b)
@@ -126,8 +160,23 @@ func (d *Device) Compile(source string, options *CompileOptions) (*Module, error
 	if status := C.mlxrocm_module_compile(d.c(), code, length, how, &handle, &failure); status < 0 {
 		return nil, taken(status, failure)
 	}
+	return newModule(handle), nil
+}
+
+// LoadModule loads code that was compiled for a GPU: an ELF code object of its target (AMD), a cubin or PTX (NVIDIA).
+func (d *Device) LoadModule(code []byte) (*Module, error) {
+	var handle *C.mlxrocm_module
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(d)
+	if status := C.mlxrocm_module_load(d.c(), start(code), C.size_t(len(code)), &handle, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	return newModule(handle), nil
+}
+
+func newModule(handle *C.mlxrocm_module) *Module {
 	free := func(p unsafe.Pointer) { C.mlxrocm_module_free((*C.mlxrocm_module)(p)) }
-	return &Module{owned(unsafe.Pointer(handle), free)}, nil
+	return &Module{owned(unsafe.Pointer(handle), free)}
 }
 
 // Kernel is a function that a GPU runs.
@@ -145,8 +194,27 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	if status < 0 {
 		return nil, taken(status, failure)
 	}
+	return newKernel(handle), nil
+}
+
+// Kernel finds one of the library's own kernels, like "mlxrocm_vector_add_f32"; what they take is in the comments of
+// their sources.
+func (d *Device) Kernel(name string) (*Kernel, error) {
+	var memory arena
+	defer memory.release()
+	text, length := memory.text(name)
+	var handle *C.mlxrocm_kernel
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(d)
+	if status := C.mlxrocm_device_get_kernel(d.c(), text, length, &handle, &failure); status < 0 {
+		return nil, taken(status, failure)
+	}
+	return newKernel(handle), nil
+}
+
+func newKernel(handle *C.mlxrocm_kernel) *Kernel {
 	free := func(p unsafe.Pointer) { C.mlxrocm_kernel_free((*C.mlxrocm_kernel)(p)) }
-	return &Kernel{owned(unsafe.Pointer(handle), free)}, nil
+	return &Kernel{owned(unsafe.Pointer(handle), free)}
 }
 
 // KernelInfo has facts about a kernel.

@@ -150,6 +150,19 @@ func (g *Generation) Text() (string, error) {
 	return text.String(), err
 }
 
+// Fd gives a file descriptor for poll, epoll and event loops: it is readable while Next has an event, and not any more
+// after the last one. It is the same one each time, is not to be read, written or closed, and is closed with the
+// generation, by Close or when that is collected: take it out of the event loop before.
+func (g *Generation) Fd() (int, error) {
+	var fd C.int32_t
+	var failure *C.mlxrocm_error
+	defer runtime.KeepAlive(g)
+	if status := C.mlxrocm_generation_get_fd((*C.mlxrocm_generation)(g.get()), &fd, &failure); status < 0 {
+		return -1, taken(status, failure)
+	}
+	return int(fd), nil
+}
+
 func submit(
 	ctx context.Context, prompt *Prompt, options *Options,
 	call func(request *C.mlxrocm_request, handle **C.mlxrocm_generation, failure **C.mlxrocm_error) C.mlxrocm_status,

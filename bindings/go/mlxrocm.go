@@ -163,6 +163,9 @@ func (a *arena) tokens(tokens []Token) *C.uint32_t {
 // Version of the library that runs, like "0.1.0".
 func Version() string { return C.GoString(C.mlxrocm_version_string(nil)) }
 
+// BuildInfo is one line about how the library was built, for bug reports: version, target, devices and formats.
+func BuildInfo() string { return C.GoString(C.mlxrocm_build_info(nil)) }
+
 // Must gives the value of a call that cannot fail but by a mistake in the program, and panics otherwise.
 func Must[T any](value T, err error) T {
 	if err != nil {

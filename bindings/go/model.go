@@ -194,32 +194,3 @@ func (t *Tokenizer) TokenBytes(token Token) ([]byte, error) {
 	})
 	return []byte(bytes), err
 }
-
-// RenderChat writes a chat with the model's template, as the text of a prompt that the model answers; encode it with
-// ParseSpecial.
-func (m *Model) RenderChat(messages []Message) (string, error) {
-	var handle *C.mlxrocm_chat_template
-	var failure *C.mlxrocm_error
-	defer runtime.KeepAlive(m)
-	if status := C.mlxrocm_model_get_chat_template((*C.mlxrocm_model)(m.get()), &handle, &failure); status < 0 {
-		return "", taken(status, failure)
-	}
-	defer C.mlxrocm_chat_template_free(handle)
-	var memory arena
-	defer memory.release()
-	list := memory.messages(messages)
-	return filledText(func(text *C.char, capacity C.size_t, needed *C.size_t, failure **C.mlxrocm_error) C.mlxrocm_status {
-		return C.mlxrocm_chat_template_render(handle, list, C.size_t(len(messages)),
-			C.MLXROCM_RENDER_GENERATION_PROMPT, nil, 0, text, capacity, needed, failure)
-	})
-}
-
-func (a *arena) messages(messages []Message) *C.mlxrocm_message {
-	first := (*C.mlxrocm_message)(a.bytes(uintptr(len(messages)) * unsafe.Sizeof(C.mlxrocm_message{})))
-	list := unsafe.Slice(first, len(messages))
-	for i, message := range messages {
-		list[i].role, list[i].role_length = a.text(message.Role)
-		list[i].content, list[i].content_length = a.text(message.Content)
-	}
-	return first
-}
