@@ -159,16 +159,31 @@ class ChessQueue : public detail::Owned<mlxrocm_chess_queue, mlxrocm_chess_queue
                          &number) == MLXROCM_PENDING)
             return std::nullopt;
         state_->waiting[number] = {std::move(inputs.legal), temperature};
+        if (positions.size() > state_->largest) state_->largest = positions.size();
         return number;
     }
     // MLXROCM_OK with the oldest batch, MLXROCM_PENDING if it was not done in time (negative: for ever), MLXROCM_END
     // when there is none.
     mlxrocm_status next(ChessBatch &batch, std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) {
-        detail::ChessOutputs outputs(MLXROCM_CHESS_BATCH);
-        std::size_t count = 0;
-        const mlxrocm_status status = detail::call(
-            mlxrocm_chess_queue_next, get(), std::int64_t{timeout.count()}, std::size_t{MLXROCM_CHESS_BATCH},
-            outputs.policy.data(), outputs.wdl.data(), outputs.moves_left.data(), &count, &batch.number);
+        std::size_t room;
+        {
+            const std::lock_guard<std::mutex> lock(state_->mutex);
+            room = state_->largest;
+        }
+        detail::ChessOutputs outputs(room);
+        const auto take = [&] {
+            return detail::call(mlxrocm_chess_queue_next, get(), std::int64_t{timeout.count()}, room,
+                                outputs.policy.data(), outputs.wdl.data(), outputs.moves_left.data(), nullptr,
+                                &batch.number);
+        };
+        mlxrocm_status status;
+        try {
+            status = take();
+        } catch (const BufferTooSmallError &) {
+            // A larger one was handed in meanwhile, and is there still.
+            outputs = detail::ChessOutputs(room = MLXROCM_CHESS_BATCH);
+            status = take();
+        }
         if (status != MLXROCM_OK) return status;
         State::Batch taken;
         {
@@ -190,6 +205,7 @@ class ChessQueue : public detail::Owned<mlxrocm_chess_queue, mlxrocm_chess_queue
         const ChessNet &net;
         std::mutex mutex{};
         std::map<std::uint64_t, Batch> waiting{};
+        std::size_t largest = 1; // positions of a batch so far
     };
     static mlxrocm_chess_queue *make(const ChessNet &net) {
         mlxrocm_chess_queue *queue = nullptr;

@@ -9,7 +9,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-	"time"
 	"unsafe"
 )
 
@@ -203,6 +202,8 @@ type ChessQueue struct {
 	mutex sync.Mutex
 	// By their numbers, those that were not taken yet.
 	waiting map[uint64]chessWaiting
+	// Positions of the largest one so far.
+	largest int
 }
 
 type chessWaiting struct {
@@ -249,6 +250,9 @@ func (q *ChessQueue) Submit(positions []ChessPosition, temperature float32) (num
 		return 0, false, nil
 	}
 	q.waiting[uint64(given)] = chessWaiting{inputs.legal, temperature}
+	if len(positions) > q.largest {
+		q.largest = len(positions)
+	}
 	return uint64(given), true, nil
 }
 
@@ -256,20 +260,28 @@ func (q *ChessQueue) Submit(positions []ChessPosition, temperature float32) (num
 func (q *ChessQueue) Next(ctx context.Context) (ChessBatch, error) {
 	defer runtime.KeepAlive(q)
 	// A context cannot end a wait in C.
-	wait := C.int64_t(20 * time.Millisecond)
+	wait := C.int64_t(look)
 	if ctx.Done() == nil {
 		wait = -1
 	}
-	outputs := newChessOutputs(C.MLXROCM_CHESS_BATCH)
+	q.mutex.Lock()
+	room := q.largest + 1 // so that there is a first one
+	q.mutex.Unlock()
+	outputs := newChessOutputs(room)
 	var number C.uint64_t
 	var failure *C.mlxrocm_error
 	for {
 		if err := ctx.Err(); err != nil {
 			return ChessBatch{}, err
 		}
-		status := C.mlxrocm_chess_queue_next((*C.mlxrocm_chess_queue)(q.get()), wait, C.MLXROCM_CHESS_BATCH, &outputs.policy[0],
+		status := C.mlxrocm_chess_queue_next((*C.mlxrocm_chess_queue)(q.get()), wait, C.size_t(room), &outputs.policy[0],
 			&outputs.wdl[0], &outputs.left[0], nil, &number, &failure)
 		switch {
+		case status == C.MLXROCM_ERROR_BUFFER_TOO_SMALL:
+			// A larger one was handed in meanwhile, and is there still.
+			C.mlxrocm_error_free(failure)
+			failure, room = nil, C.MLXROCM_CHESS_BATCH
+			outputs = newChessOutputs(room)
 		case status < 0:
 			return ChessBatch{}, taken(status, failure)
 		case status == C.MLXROCM_END:

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 )
 
@@ -227,7 +226,7 @@ func WaitAny(ctx context.Context, generations []*Generation) (*Generation, error
 	}
 	defer runtime.KeepAlive(generations)
 	// A context cannot end a wait in C.
-	wait := C.int64_t(20 * time.Millisecond)
+	wait := C.int64_t(look)
 	if ctx.Done() == nil {
 		wait = -1
 	}

@@ -246,6 +246,8 @@ pub const ChessQueue = struct {
     mutex: std.Thread.Mutex = .{},
     /// By their numbers, those that were not taken yet.
     waiting: std.AutoHashMapUnmanaged(u64, Waiting) = .{},
+    /// Positions of the largest one so far.
+    largest: usize = 1,
 
     const Waiting = struct { evaluations: Evaluations, temperature: f32 };
 
@@ -285,13 +287,24 @@ pub const ChessQueue = struct {
             inputs.evaluations.deinit();
             return null;
         }
+        self.largest = @max(self.largest, positions.len);
         self.waiting.putAssumeCapacity(number, .{ .evaluations = inputs.evaluations, .temperature = temperature });
         return number;
     }
 
     /// Takes the oldest batch. Nanoseconds to wait at most; null: as long as it takes.
     pub fn next(self: *ChessQueue, timeout_ns: ?u63) !Taken {
-        const room = c.MLXROCM_CHESS_BATCH;
+        self.mutex.lock();
+        const room = self.largest;
+        self.mutex.unlock();
+        // A larger one that was handed in meanwhile is there still.
+        return self.take(room, timeout_ns) catch |err| switch (err) {
+            error.BufferTooSmall => self.take(c.MLXROCM_CHESS_BATCH, timeout_ns),
+            else => err,
+        };
+    }
+
+    fn take(self: *ChessQueue, room: usize, timeout_ns: ?u63) !Taken {
         const outputs = try Outputs.init(self.allocator, room);
         defer outputs.deinit(self.allocator);
         var number: u64 = 0;

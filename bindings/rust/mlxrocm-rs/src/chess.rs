@@ -1,6 +1,7 @@
 //! Networks of Leela Chess Zero.
 
 use crate::device::Device;
+use crate::enums::Status;
 use crate::error::{Result, call, field, handle};
 use crate::generation::nanoseconds;
 use mlxrocm_sys as sys;
@@ -9,7 +10,7 @@ use std::fmt;
 use std::mem::zeroed;
 use std::path::Path;
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 handle!(NetHandle, mlxrocm_chess_net, mlxrocm_chess_net_free);
@@ -243,8 +244,15 @@ pub struct ChessBatch {
 pub struct ChessQueue<'a> {
     net: &'a ChessNet,
     handle: QueueHandle,
+    handed: Mutex<Handed>,
+}
+
+#[derive(Default)]
+struct Handed {
     /// By their numbers, those that were not taken yet.
-    waiting: Mutex<HashMap<u64, Waiting>>,
+    waiting: HashMap<u64, Waiting>,
+    /// Positions of the largest one so far.
+    largest: usize,
 }
 
 struct Waiting {
@@ -264,7 +272,7 @@ impl ChessQueue<'_> {
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let make = |out, error| unsafe { sys::mlxrocm_chess_queue_create(net.0.get(), out, error) };
         let handle = QueueHandle::make(make)?;
-        Ok(ChessQueue { net, handle, waiting: Mutex::default() })
+        Ok(ChessQueue { net, handle, handed: Mutex::default() })
     }
 
     /// Hands in 1 to 1,024 positions and returns at once: the batch's number, 0, 1, 2 … of this queue; `None` if it holds
@@ -276,7 +284,7 @@ impl ChessQueue<'_> {
         let Inputs { masks, values, legal } = self.net.inputs(positions)?;
         let mut number = 0;
         // Whoever takes the batch waits until it is known.
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handed = self.handed();
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let status = call(|error| unsafe {
             let (queue, masks, values) = (self.handle.get(), masks.as_ptr(), values.as_ptr());
@@ -285,30 +293,51 @@ impl ChessQueue<'_> {
         if status == sys::MLXROCM_PENDING {
             return Ok(None);
         }
-        waiting.insert(number, Waiting { legal, temperature });
+        handed.largest = handed.largest.max(legal.len());
+        handed.waiting.insert(number, Waiting { legal, temperature });
         Ok(Some(number))
+    }
+
+    fn handed(&self) -> MutexGuard<'_, Handed> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The oldest batch: `Ok(None)` if it was not done within the timeout (`None`: as long as it
     /// takes), `None` when the queue holds none.
     pub fn next_within(&self, timeout: Option<Duration>) -> Option<Result<Option<ChessBatch>>> {
-        const ROOM: usize = sys::MLXROCM_CHESS_BATCH as usize;
-        let (mut outputs, mut number) = (Outputs::new(ROOM), 0);
-        let [policy, wdl, left] = outputs.pointers();
-        let timeout_ns = timeout.map_or(-1, nanoseconds);
-        // SAFETY: live handles, and pointers with the lengths of what they point to.
-        let next = |error| unsafe {
-            let queue = self.handle.get();
-            sys::mlxrocm_chess_queue_next(queue, timeout_ns, ROOM, policy, wdl, left, null_mut(), &mut number, error)
+        let (mut room, mut number) = (self.handed().largest.max(1), 0);
+        let timeout_ns = nanoseconds(timeout);
+        let (status, outputs) = loop {
+            let mut outputs = Outputs::new(room);
+            let [policy, wdl, left] = outputs.pointers();
+            // SAFETY: live handles, and pointers with the lengths of what they point to.
+            let status = call(|error| unsafe {
+                let queue = self.handle.get();
+                sys::mlxrocm_chess_queue_next(
+                    queue,
+                    timeout_ns,
+                    room,
+                    policy,
+                    wdl,
+                    left,
+                    null_mut(),
+                    &mut number,
+                    error,
+                )
+            });
+            // A larger one was handed in meanwhile, and is there still.
+            match status {
+                Err(error) if error.status == Status::BufferTooSmall => room = sys::MLXROCM_CHESS_BATCH as usize,
+                status => break (status, outputs),
+            }
         };
-        match call(next) {
+        match status {
             Err(error) => return Some(Err(error)),
             Ok(sys::MLXROCM_END) => return None,
             Ok(sys::MLXROCM_PENDING) => return Some(Ok(None)),
             Ok(_) => {}
         }
-        let taken = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
-        let Waiting { legal, temperature } = taken.expect("a batch that was handed in");
+        let Waiting { legal, temperature } = self.handed().waiting.remove(&number).expect("a batch that was handed in");
         Some(outputs.evaluations(&legal, temperature).map(|found| Some(ChessBatch { number, found })))
     }
 }

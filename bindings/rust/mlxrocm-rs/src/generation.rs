@@ -102,7 +102,7 @@ impl Generation {
 
     /// Waits at most so long for the next event: `Ok(None)` if none came. After the end it is `None`.
     pub fn next_within(&mut self, timeout: Duration) -> Option<Result<Option<Event>>> {
-        self.take(nanoseconds(timeout))
+        self.take(nanoseconds(Some(timeout)))
     }
 
     /// Goes on after the tokens whose events were taken, beside this one; `request` has no prompt ([`Request::more`]).
@@ -161,8 +161,9 @@ impl Generation {
     }
 }
 
-pub(crate) fn nanoseconds(timeout: Duration) -> i64 {
-    i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX)
+/// As C has it; `None`: as long as it takes.
+pub(crate) fn nanoseconds(timeout: Option<Duration>) -> i64 {
+    timeout.map_or(-1, |timeout| i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX))
 }
 
 /// The place of one of several generations, of any sessions, that has an event; where several have, they take turns.
@@ -170,7 +171,7 @@ pub(crate) fn nanoseconds(timeout: Duration) -> i64 {
 /// is `None`.
 pub fn wait_any(generations: &[impl Borrow<Generation>], timeout: Option<Duration>) -> Option<Result<Option<usize>>> {
     let handles: Vec<_> = generations.iter().map(|one| one.borrow().handle.get().cast_const()).collect();
-    let (list, count, within) = (handles.as_ptr(), handles.len(), timeout.map_or(-1, nanoseconds));
+    let (list, count, within) = (handles.as_ptr(), handles.len(), nanoseconds(timeout));
     let mut index = 0;
     // SAFETY: live handles, and pointers with the lengths of what they point to.
     let wait = |error| unsafe { sys::mlxrocm_generation_wait_any(list, count, within, &mut index, error) };

@@ -1,8 +1,8 @@
 //! Marks in streams.
 
-use super::nanoseconds;
 use crate::device::Device;
 use crate::error::{Result, call, handle};
+use crate::generation::nanoseconds;
 use mlxrocm_sys as sys;
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! Queues of work.
 
 use super::buffer::elements;
-use super::{Arg, Buffer, GpuEvent, Grid, Kernel, Program, nanoseconds};
+use super::{Arg, Buffer, GpuEvent, Grid, Kernel, Program};
 use crate::array::Element;
 use crate::device::Device;
 use crate::error::{Result, call, handle};
+use crate::generation::nanoseconds;
 use mlxrocm_sys as sys;
 use std::time::Duration;
 
