@@ -1,6 +1,5 @@
 //! The cases.
 
-use crate::steps::todays;
 use crate::world::{World, finish, text};
 use std::fs;
 use std::path::Path;
@@ -145,49 +144,6 @@ pub fn unlisted_target(world: &World) {
         warnings[0].contains("gfx1010") && warnings[0].contains("run time"),
         "{said}"
     );
-}
-
-pub fn every_source(world: &World) {
-    // Chips of other generations than those of the list: no dot products, no matrix unit. One by turns.
-    let day = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs() / 86_400;
-    let all = std::env::var("MLXROCM_TEST_ALL").is_ok_and(|all| all == "1");
-    let archs = ["gfx906", "gfx1010", "gfx1034"].into_iter().enumerate();
-    for (_, arch) in archs.filter(|(turn, _)| all || *turn as u64 == day % 3) {
-        let said = world.run(&format!("part {arch}"), &[]);
-        let names = todays();
-        assert!(!names.is_empty());
-        for (line, name) in said.lines().zip(&names) {
-            // NVIDIA's alone, CDNA's, and of matrix units.
-            const OTHERS: [&str; 23] = [
-                "_warpgroup_",
-                "_attention_warps_",
-                "_experts_routed",
-                "_experts_tiles_",
-                "_matmul_route_",
-                "_matmul_tiles_",
-                "_route_sort",
-                "_product_left_",
-                "_product_parts_",
-                "_product_split",
-                "_codes_16_rows_",
-                "_codes_32_rows_",
-                "_codes_64_rows_",
-                "_warps_codes_",
-                "_reduce_thin_",
-                "_chain_long_",
-                "_scores_warps",
-                "_operand_places",
-                "_experts_places",
-                "_matmul_wide_",
-                "_delta_keys_",
-                "_delta_chunks_",
-                "_delta_states_",
-            ];
-            let is_there = !OTHERS.iter().any(|kind| name.contains(kind));
-            assert_eq!(line, format!("{name} Some({is_there})"));
-        }
-        assert_eq!(said.lines().count(), names.len(), "{said}");
-    }
 }
 
 pub fn refused_generic(world: &World) {

@@ -7,6 +7,7 @@ mod cases;
 mod ending;
 #[path = "../support/gpu.rs"]
 mod gpu;
+mod lacks;
 mod steps;
 mod world;
 
@@ -30,8 +31,9 @@ const CASES: &[Case] = &[
     ),
     (
         "every_source_compiles_for_unlisted_targets",
-        cases::every_source,
+        lacks::every_source,
     ),
+    ("what_unlisted_targets_lack_is_known", lacks::all_known),
     (
         "a_refused_generic_object_is_compiled",
         cases::refused_generic,
