@@ -44,6 +44,8 @@ pub fn configure() -> Result<(), String> {
                 println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmlxrocm.so.0");
                 // Workers of arrays sleep until the process ends: dlclose must leave them their code.
                 println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+                // Functions for C that packages bring (llguidance's) are not this library's.
+                println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
                 for argument in arguments {
                     println!("cargo::rustc-cdylib-link-arg={argument}");
                 }

@@ -39,6 +39,7 @@ static const char *reason_name(uint32_t reason) {
     case MLXROCM_FINISH_STOP_STRING: return "a stop string";
     case MLXROCM_FINISH_LENGTH: return "the token limit";
     case MLXROCM_FINISH_CONTEXT: return "the context is full";
+    case MLXROCM_FINISH_GRAMMAR: return "the text is complete";
     case MLXROCM_FINISH_CANCELLED: return "cancelled";
     default: return "an error";
     }

@@ -45,6 +45,7 @@ struct settings {
     const char *kv; /* "f16", "q8" or "q4"; NULL: f16 */
     bool chat, raw;
     const char *system, *file;
+    const char *json_schema, *regex, *grammar; /* or @ and a file */
     uint64_t max_tokens, top_k, seed, penalty_window;
     double temperature, top_p, min_p;
     double repetition_penalty, presence_penalty, frequency_penalty;

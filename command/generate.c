@@ -87,6 +87,7 @@ static const char *reason_name(uint32_t reason) {
     case MLXROCM_FINISH_STOP_STRING: return "a stop text";
     case MLXROCM_FINISH_LENGTH: return "the limit of tokens";
     case MLXROCM_FINISH_CONTEXT: return "the context is full";
+    case MLXROCM_FINISH_GRAMMAR: return "the text is complete";
     case MLXROCM_FINISH_CANCELLED: return "stopped";
     default: return "an error";
     }

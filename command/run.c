@@ -38,12 +38,38 @@ static int answers(const struct settings *settings, const mlxrocm_model *model) 
     return found;
 }
 
+/* What an option says, or what is in the file that it names behind an @; NULL: nothing was said. */
+static bool get_text(const char *value, const char *option, struct text *kept, const char **text, size_t *length) {
+    if (value == NULL) return true;
+    const char *path = value[0] == '@' ? value + 1 : NULL;
+    if (path == NULL) text_add(kept, value, strlen(value));
+    else if (!read_file(path, kept)) return false;
+    if (kept->length == 0) {
+        fail("%s is empty", path != NULL ? path : option);
+        return false;
+    }
+    *text = kept->bytes;
+    *length = kept->length;
+    return true;
+}
+
 static int submit_and_stream(const struct settings *settings, const mlxrocm_session *session,
                              const mlxrocm_request *request) {
     mlxrocm_error *error = NULL;
     mlxrocm_generation *generation = NULL;
     mlxrocm_event end;
-    if (mlxrocm_session_submit(session, request, &generation, &error) != MLXROCM_OK) return fail_with(error);
+    struct text schema = {0}, regex = {0}, grammar = {0};
+    mlxrocm_request asked = *request;
+    mlxrocm_status status = MLXROCM_ERROR_IO;
+    const bool got =
+        get_text(settings->json_schema, "--json-schema", &schema, &asked.json_schema, &asked.json_schema_length) &&
+        get_text(settings->regex, "--regex", &regex, &asked.regex, &asked.regex_length) &&
+        get_text(settings->grammar, "--grammar", &grammar, &asked.grammar, &asked.grammar_length);
+    if (got) status = mlxrocm_session_submit(session, &asked, &generation, &error);
+    text_free(&schema);
+    text_free(&regex);
+    text_free(&grammar);
+    if (status != MLXROCM_OK) return got ? fail_with(error) : EXIT_FAILED;
     const int result = stream(generation, NULL, &end);
     mlxrocm_generation_free(generation);
     if (result != 0) return result;

@@ -53,6 +53,9 @@ static const struct option run_options_list[] = {
     FLAG("raw", 0, raw, "let the model continue the prompt as it is"),
     TEXT("system", 0, system, "TEXT", "system message"),
     TEXT("file", 'f', file, "FILE", "read the prompt from a file"),
+    TEXT("json-schema", 0, json_schema, "SCHEMA", "the answer is JSON that fits it; this and the next two: or @FILE"),
+    TEXT("regex", 0, regex, "REGEX", "the answer is what it matches"),
+    TEXT("grammar", 0, grammar, "GRAMMAR", "the answer is what its rule start derives (Lark's notation)"),
 };
 GROUP(run_options, "Prompt");
 

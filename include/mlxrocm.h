@@ -329,6 +329,11 @@
 #define MLXROCM_FINISH_ERROR 6
 
 /**
+ * Finish reason: by the request's `json_schema`, `regex` or `grammar` the text is complete and nothing may follow.
+ */
+#define MLXROCM_FINISH_GRAMMAR 7
+
+/**
  * Planes of a position that a network takes.
  */
 #define MLXROCM_CHESS_PLANES 112
@@ -1606,12 +1611,21 @@ typedef int32_t (*mlxrocm_logits_processor)(const uint32_t *tokens,
  * the embedding is never chosen):
  * 1. `logits_processor` may change them, then the biases are added;
  * 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
- * 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
- * 4. `top_k` keeps the k largest logits;
- * 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+ * 3. `json_schema`, `regex` or `grammar` leaves the tokens that may come next;
+ * 4. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+ * 5. `top_k` keeps the k largest logits;
+ * 6. `top_p` keeps the fewest of these that together have that share of their probability, the token that
  *    reaches it included;
- * 6. `min_p` drops those whose probability is less than so much of the largest one;
- * 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
+ * 7. `min_p` drops those whose probability is less than so much of the largest one;
+ * 8. the rest is drawn from at `temperature`, which 6 and 7 do not look at: they take it as 1.
+ *
+ * What the generated text must be (`json_schema`, `regex` or `grammar`) holds from its first token on. A token that
+ * ends the generation is chosen only where the text is complete; where nothing may follow, the generation ends with
+ * MLXROCM_FINISH_GRAMMAR. Texts that end otherwise (MLXROCM_FINISH_LENGTH, stop strings and stop tokens that are text
+ * themselves, cancelling) are the beginning of one. What the field says is compiled in the call that takes the
+ * request; the first such request of a model takes longer, as its tokens are sorted. What the model is asked for
+ * should say the same: it knows nothing of the field. On GPUs such requests are as with a logits processor: their
+ * tokens are chosen by the host. Control tokens are no text, and are chosen only where a grammar names them.
  */
 typedef struct mlxrocm_request {
   /**
@@ -1750,6 +1764,34 @@ typedef struct mlxrocm_request {
    * Bytes of `chat_json`; 0: it is NUL-terminated.
    */
   size_t chat_json_length;
+  /**
+   * A JSON schema, UTF-8: the generated text is JSON that fits it. `{"type": "object"}`: any object. Keywords that
+   * llguidance does not know are an error. Between the parts are at most a space, or two new lines and 20 spaces,
+   * unless the schema has llguidance's `x-guidance`. NULL: none. At most one of this, `regex` and `grammar`.
+   */
+  const char *json_schema;
+  /**
+   * Bytes of `json_schema`; 0: it is NUL-terminated.
+   */
+  size_t json_schema_length;
+  /**
+   * A regular expression that matches all of the generated text, UTF-8; Rust's syntax without looking around. NULL:
+   * none.
+   */
+  const char *regex;
+  /**
+   * Bytes of `regex`; 0: it is NUL-terminated.
+   */
+  size_t regex_length;
+  /**
+   * A grammar whose rule `start` derives the generated text, UTF-8; Lark's notation, as llguidance reads it. NULL:
+   * none.
+   */
+  const char *grammar;
+  /**
+   * Bytes of `grammar`; 0: it is NUL-terminated.
+   */
+  size_t grammar_length;
 } mlxrocm_request;
 
 /**

@@ -715,6 +715,20 @@ class Request {
         processor_ = std::move(processor);
         return *this;
     }
+    // What the generated text must be, at most one: JSON that fits a JSON schema; what a regular expression matches, all
+    // of it; what the rule start of a grammar in Lark's notation derives. See mlxrocm_request.
+    Request &json_schema(std::string schema) {
+        json_schema_ = std::move(schema);
+        return *this;
+    }
+    Request &regex(std::string expression) {
+        regex_ = std::move(expression);
+        return *this;
+    }
+    Request &grammar(std::string grammar) {
+        grammar_ = std::move(grammar);
+        return *this;
+    }
     Request &max_tokens(std::uint32_t count) {
         options.max_tokens = count;
         return *this;
@@ -740,6 +754,12 @@ class Request {
         request.message_count = messages.size();
         request.chat_json = chat_json_ ? chat_json_->c_str() : nullptr;
         request.chat_json_length = chat_json_ ? chat_json_->size() : 0;
+        request.json_schema = json_schema_ ? json_schema_->c_str() : nullptr;
+        request.json_schema_length = json_schema_ ? json_schema_->size() : 0;
+        request.regex = regex_ ? regex_->c_str() : nullptr;
+        request.regex_length = regex_ ? regex_->size() : 0;
+        request.grammar = grammar_ ? grammar_->c_str() : nullptr;
+        request.grammar_length = grammar_ ? grammar_->size() : 0;
         request.stop = stop.data();
         request.stop_lengths = stop_lengths.data();
         request.stop_count = stop.size();
@@ -775,7 +795,7 @@ class Request {
         }
     }
     LogitsProcessor processor_;
-    std::optional<std::string> text_, chat_json_;
+    std::optional<std::string> text_, chat_json_, json_schema_, regex_, grammar_;
     std::vector<Token> tokens_;
     std::vector<Message> messages_;
     std::vector<std::string> stop_;

@@ -179,6 +179,7 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             stop_count stop_tokens stop_token_count bias_tokens bias_values bias_count seed max_tokens temperature
             top_k top_p min_p repetition_penalty presence_penalty frequency_penalty penalty_window
             logprobs logits_processor user_data user_data_free chat_json chat_json_length
+            json_schema json_schema_length regex regex_length grammar grammar_length
         }
         evaluate::mlxrocm_embed_options { struct_size pooling positions position_count flags }
         event::mlxrocm_token_logprob { token logprob }

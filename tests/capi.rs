@@ -174,6 +174,7 @@ programs! {
     }
     api_wait { plainly []; sanitized []; under_valgrind []; }
     api_processor { plainly []; sanitized []; under_valgrind []; }
+    api_grammar { plainly []; sanitized []; under_valgrind []; }
     api_random { plainly ["1", "4000"]; sanitized ["2", "2000"]; under_valgrind ["3", "150"]; }
     soak { plainly ["5", "0", "1"]; sanitized ["5", "0", "2"]; }
 }

@@ -15,6 +15,7 @@ use mlxrocm::model::{Choice, DeviceChoice, KvType, Model, Slice, Wanted};
 use mlxrocm::session::{
     Event, Generation, LogitsProcessor, Next, Request, Sampling, Session, SessionOptions,
 };
+use mlxrocm::text::GrammarSource;
 use on_gpu::{device, load};
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,9 +151,9 @@ fn requests_give_the_same_alone_and_beside_others() {
 }
 
 /// Requests of which some need the host.
-const MIXED: u32 = 9;
+const MIXED: u32 = 10;
 
-fn mixed(i: u32) -> Request {
+fn mixed(i: u32, model: &Model) -> Request {
     let token = |k: u32| (i * 31 + k * 77 + 13) % 250;
     let mut request = Request {
         // The device chooses after up to 64 recent tokens, the host after more.
@@ -183,6 +184,12 @@ fn mixed(i: u32) -> Request {
             request.logits_processor = Some(LogitsProcessor::new(|_, _| Ok(())));
             request.max_tokens = 24;
         }
+        9 => {
+            let grammars = model.tokenizer().grammars().unwrap();
+            let words = GrammarSource::Regex("([a-z]{1,3} )*");
+            request.grammar = Some(grammars.compile(words).unwrap());
+            sampling.temperature = 1.0;
+        }
         _ => {}
     }
     request
@@ -198,9 +205,13 @@ fn rows_that_need_the_host_change_nothing() {
     let model = load(&path, DeviceChoice::Gpu(0));
     let session = session(&model, MIXED, true);
     let alone = |request| collect(&session.submit(request).unwrap());
-    let each: Vec<_> = (0..MIXED).map(|i| alone(mixed(i))).collect();
+    let each: Vec<_> = (0..MIXED).map(|i| alone(mixed(i, &model))).collect();
+    let text: Vec<u32> = each[9].iter().map(|(token, _)| *token).collect();
+    let text = model.tokenizer().decode(&text, false).unwrap();
+    let is_word = |c: char| c.is_ascii_lowercase() || c == ' ';
+    assert!(!text.is_empty() && text.chars().all(is_word), "{text:?}");
     for (i, each) in (0..).zip(&each) {
-        let mut request = mixed(i);
+        let mut request = mixed(i, &model);
         let processor = LogitsProcessor::new(|_, _| Ok(()));
         request.logits_processor.get_or_insert(processor);
         assert!(alone(request) == *each, "{target}: {i}");
@@ -212,7 +223,10 @@ fn rows_that_need_the_host_change_nothing() {
     };
     let before = if gpu::is_real() { 0 } else { launches() };
     for _ in 0..2 {
-        let found = together(&session, (0..MIXED).rev().map(mixed).collect());
+        let found = together(
+            &session,
+            (0..MIXED).rev().map(|i| mixed(i, &model)).collect(),
+        );
         let found: Vec<_> = found.into_iter().rev().collect();
         assert!(found == each, "{target}");
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 fn package(name: &str) -> PathBuf {
     let folder = scratch().join(name);
     let _ = std::fs::remove_dir_all(&folder);
-    for part in ["src", "build", "include"] {
+    for part in ["src", "build", "include", "other/src"] {
         std::fs::create_dir_all(folder.join(part)).unwrap();
     }
     for file in ["build/symbol_versions.rs", "include/mlxrocm.map"] {
@@ -23,7 +23,16 @@ fn package(name: &str) -> PathBuf {
     write(
         "Cargo.toml",
         "[workspace]\n[package]\nname = \"mlxrocm\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-         [lib]\ncrate-type = [\"cdylib\"]\n",
+         [lib]\ncrate-type = [\"cdylib\"]\n[dependencies]\nother = { path = \"other\" }\n",
+    );
+    // A package with a function for C of its own, which is not this library's.
+    write(
+        "other/Cargo.toml",
+        "[package]\nname = \"other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+    );
+    write(
+        "other/src/lib.rs",
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn other_answer() -> i32 { 42 }\n",
     );
     write(
         "build.rs",
@@ -35,7 +44,7 @@ fn package(name: &str) -> PathBuf {
     );
     write(
         "src/lib.rs",
-        "#[unsafe(no_mangle)]\npub extern \"C\" fn mlxrocm_answer() -> i32 { 42 }\n\
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn mlxrocm_answer() -> i32 { other::other_answer() }\n\
          #[cfg(mlxrocm_symbol_versions)]\ncore::arch::global_asm!(\n    \
          \".symver mlxrocm_answer, mlxrocm_answer@@@MLXROCM_0.1\");\n",
     );

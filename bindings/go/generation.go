@@ -30,6 +30,8 @@ const (
 	Length       = C.MLXROCM_FINISH_LENGTH
 	Context      = C.MLXROCM_FINISH_CONTEXT
 	WasCancelled = C.MLXROCM_FINISH_CANCELLED
+	// Complete: what the text must be is complete, and nothing may follow.
+	Complete = C.MLXROCM_FINISH_GRAMMAR
 )
 
 // TokenLogprob is a token and its natural-log probability by the model.

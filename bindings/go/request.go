@@ -27,6 +27,9 @@ type Options struct {
 	Logprobs uint32
 	// Go on past the model's own stop tokens.
 	IgnoreEOS bool
+	// What the generated text must be, one of: JSON that fits a JSON schema; what a regular expression matches, all of
+	// it; what the rule start of a grammar in Lark's notation derives. See mlxrocm_request.
+	JSONSchema, Regex, Grammar string
 	// Called before each token is chosen with the tokens so far and the logits of the next one, which it may change. An
 	// error ends the generation and comes out of it, a panic too. It is called on a thread of the session's: nothing in it
 	// may wait for the session.
@@ -56,6 +59,15 @@ func (a *arena) request(prompt *Prompt, o *Options) *C.mlxrocm_request {
 	}
 	if prompt != nil {
 		a.prompt(r, prompt)
+	}
+	if o.JSONSchema != "" {
+		r.json_schema, r.json_schema_length = a.text(o.JSONSchema)
+	}
+	if o.Regex != "" {
+		r.regex, r.regex_length = a.text(o.Regex)
+	}
+	if o.Grammar != "" {
+		r.grammar, r.grammar_length = a.text(o.Grammar)
 	}
 	r.stop, r.stop_lengths = a.texts(o.Stop)
 	r.stop_count = C.size_t(len(o.Stop))

@@ -10,6 +10,7 @@ const reasons = {
   [constants.FINISH_LENGTH]: 'length',
   [constants.FINISH_CONTEXT]: 'context',
   [constants.FINISH_CANCELLED]: 'cancelled',
+  [constants.FINISH_GRAMMAR]: 'grammar',
 };
 
 // A wait takes one of the process' few worker threads: not for longer than this.

@@ -54,6 +54,7 @@ export const constants = Object.freeze({
   FINISH_CONTEXT: 4,
   FINISH_CANCELLED: 5,
   FINISH_ERROR: 6,
+  FINISH_GRAMMAR: 7,
   CHESS_PLANES: 112,
   CHESS_MOVES: 1858,
   CHESS_BATCH: 1024,
@@ -387,7 +388,7 @@ export const structs = {
     },
   },
   mlxrocm_request: {
-    size: 208,
+    size: 256,
     fields: {
       struct_size: [0, "uint32_t"],
       flags: [4, "uint32_t"],
@@ -421,6 +422,12 @@ export const structs = {
       user_data_free: [184, "void *"],
       chat_json: [192, "void *"],
       chat_json_length: [200, "size_t"],
+      json_schema: [208, "void *"],
+      json_schema_length: [216, "size_t"],
+      regex: [224, "void *"],
+      regex_length: [232, "size_t"],
+      grammar: [240, "void *"],
+      grammar_length: [248, "size_t"],
     },
   },
   mlxrocm_embed_options: {

@@ -25,6 +25,12 @@ export function request(prompt, options) {
     temperature: 'temperature', topP: 'top_p', minP: 'min_p', repetitionPenalty: 'repetition_penalty',
     presencePenalty: 'presence_penalty', frequencyPenalty: 'frequency_penalty',
   })) made[field] = Number(options[name] ?? 0);
+  const { jsonSchema, regex, grammar } = options;
+  const schema = jsonSchema == null || typeof jsonSchema === 'string' ? jsonSchema : JSON.stringify(jsonSchema);
+  for (const [field, value] of Object.entries({ json_schema: schema, regex, grammar })) {
+    if (value != null) [made[field], made[`${field}_length`]] = text(value);
+    else made[field] = null;
+  }
   made.flags = options.ignoreEos ? constants.REQUEST_IGNORE_EOS : 0;
   [made.stop, made.stop_lengths, made.stop_count] = texts(options.stop ?? [], 'a stop string');
   made.stop_tokens = ids(options.stopTokens ?? [], 'a stop token');

@@ -31,6 +31,12 @@ export interface Request {
   logitBias?: Map<number, number>;
   logprobs?: number;
   ignoreEos?: boolean;
+  /** What the generated text must be, at most one: JSON that fits a JSON schema, */
+  jsonSchema?: string | object | boolean;
+  /** what a regular expression matches, all of it, */
+  regex?: string;
+  /** what the rule `start` of a grammar in Lark's notation derives. See mlxrocm_request. */
+  grammar?: string;
   /**
    * Called before each token is chosen with the tokens so far and the logits of the next one, which it changes in place.
    * What it throws ends the generation and comes out of it.

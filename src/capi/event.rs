@@ -26,6 +26,8 @@ pub const MLXROCM_FINISH_CONTEXT: u32 = 4;
 pub const MLXROCM_FINISH_CANCELLED: u32 = 5;
 /// Finish reason: it failed; `error_status` and `error_message` say why.
 pub const MLXROCM_FINISH_ERROR: u32 = 6;
+/// Finish reason: by the request's `json_schema`, `regex` or `grammar` the text is complete and nothing may follow.
+pub const MLXROCM_FINISH_GRAMMAR: u32 = 7;
 
 /// A token and its natural-log probability. This struct never grows.
 #[repr(C)]
@@ -212,6 +214,7 @@ fn reason_number(reason: FinishReason) -> u32 {
         FinishReason::Context => MLXROCM_FINISH_CONTEXT,
         FinishReason::Cancelled => MLXROCM_FINISH_CANCELLED,
         FinishReason::Error => MLXROCM_FINISH_ERROR,
+        FinishReason::Grammar => MLXROCM_FINISH_GRAMMAR,
     }
 }
 
@@ -285,6 +288,7 @@ mod tests {
             FinishReason::Context,
             FinishReason::Cancelled,
             FinishReason::Error,
+            FinishReason::Grammar,
         ] {
             assert_eq!(reason_number(reason), reason as u32);
         }

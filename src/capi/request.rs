@@ -7,6 +7,7 @@ use super::strings::{array, field_length, optional_utf8, text, texts};
 use super::tokenizer::check_flags;
 use crate::model::Model;
 use crate::session::{LogitsProcessor, Request, Sampling};
+use crate::text::{Grammar, GrammarSource};
 use crate::{Error, Result};
 use std::ffi::{c_char, c_void};
 
@@ -50,12 +51,21 @@ pub type mlxrocm_logits_processor = Option<
 /// the embedding is never chosen):
 /// 1. `logits_processor` may change them, then the biases are added;
 /// 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
-/// 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
-/// 4. `top_k` keeps the k largest logits;
-/// 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+/// 3. `json_schema`, `regex` or `grammar` leaves the tokens that may come next;
+/// 4. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+/// 5. `top_k` keeps the k largest logits;
+/// 6. `top_p` keeps the fewest of these that together have that share of their probability, the token that
 ///    reaches it included;
-/// 6. `min_p` drops those whose probability is less than so much of the largest one;
-/// 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
+/// 7. `min_p` drops those whose probability is less than so much of the largest one;
+/// 8. the rest is drawn from at `temperature`, which 6 and 7 do not look at: they take it as 1.
+///
+/// What the generated text must be (`json_schema`, `regex` or `grammar`) holds from its first token on. A token that
+/// ends the generation is chosen only where the text is complete; where nothing may follow, the generation ends with
+/// MLXROCM_FINISH_GRAMMAR. Texts that end otherwise (MLXROCM_FINISH_LENGTH, stop strings and stop tokens that are text
+/// themselves, cancelling) are the beginning of one. What the field says is compiled in the call that takes the
+/// request; the first such request of a model takes longer, as its tokens are sorted. What the model is asked for
+/// should say the same: it knows nothing of the field. On GPUs such requests are as with a logits processor: their
+/// tokens are chosen by the host. Control tokens are no text, and are chosen only where a grammar names them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_request {
@@ -131,6 +141,22 @@ pub struct mlxrocm_request {
     pub chat_json: *const c_char,
     /// Bytes of `chat_json`; 0: it is NUL-terminated.
     pub chat_json_length: usize,
+    /// A JSON schema, UTF-8: the generated text is JSON that fits it. `{"type": "object"}`: any object. Keywords that
+    /// llguidance does not know are an error. Between the parts are at most a space, or two new lines and 20 spaces,
+    /// unless the schema has llguidance's `x-guidance`. NULL: none. At most one of this, `regex` and `grammar`.
+    pub json_schema: *const c_char,
+    /// Bytes of `json_schema`; 0: it is NUL-terminated.
+    pub json_schema_length: usize,
+    /// A regular expression that matches all of the generated text, UTF-8; Rust's syntax without looking around. NULL:
+    /// none.
+    pub regex: *const c_char,
+    /// Bytes of `regex`; 0: it is NUL-terminated.
+    pub regex_length: usize,
+    /// A grammar whose rule `start` derives the generated text, UTF-8; Lark's notation, as llguidance reads it. NULL:
+    /// none.
+    pub grammar: *const c_char,
+    /// Bytes of `grammar`; 0: it is NUL-terminated.
+    pub grammar_length: usize,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
@@ -228,8 +254,43 @@ pub(super) unsafe fn read(
         stop,
         stop_tokens: stop_tokens.to_vec(),
         ignore_eos: c.flags & MLXROCM_REQUEST_IGNORE_EOS != 0,
+        // SAFETY: the caller promises the texts.
+        grammar: unsafe { grammar(&c, model) }?,
         logits_processor: processor(&c, user_data),
     })
+}
+
+/// What the text must be.
+///
+/// # Safety
+/// The pointers of the three fields point to what they say.
+unsafe fn grammar(c: &mlxrocm_request, model: &Model) -> Result<Option<Grammar>> {
+    let fields = [
+        (c.json_schema, c.json_schema_length, "json_schema"),
+        (c.regex, c.regex_length, "regex"),
+        (c.grammar, c.grammar_length, "grammar"),
+    ];
+    let fields = fields.map(|(text, length, name)| {
+        // SAFETY: as above.
+        unsafe { optional_utf8(text, field_length(length), name) }
+    });
+    let source = match fields {
+        [Ok(None), Ok(None), Ok(None)] => return Ok(None),
+        [Ok(Some(schema)), Ok(None), Ok(None)] => GrammarSource::JsonSchema(schema),
+        [Ok(None), Ok(Some(regex)), Ok(None)] => GrammarSource::Regex(regex),
+        [Ok(None), Ok(None), Ok(Some(grammar))] => GrammarSource::Lark(grammar),
+        fields => {
+            let wrong = fields.into_iter().find_map(Result::err);
+            return Err(wrong.unwrap_or_else(|| {
+                Error::InvalidArgument(
+                    "mlxrocm_request says more than once what the text must be: set only one of json_schema, regex \
+                     and grammar"
+                        .into(),
+                )
+            }));
+        }
+    };
+    model.tokenizer().grammars()?.compile(source).map(Some)
 }
 
 /// Errors where a request that goes on after other tokens has a prompt.

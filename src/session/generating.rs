@@ -5,7 +5,7 @@ use super::sampling::{Sampled, Sampler, Scratch};
 use super::sequence::{End, Sender};
 use super::text::TextStream;
 use super::{Event, FinishReason, LogitsProcessor, Usage};
-use crate::text::StopMatcher;
+use crate::text::{Grammar, StopMatcher};
 use crate::{Error, Result};
 use std::time::Instant;
 
@@ -22,7 +22,8 @@ pub(super) enum Row<'a> {
 pub(super) struct Generating {
     pub sampler: Sampler,
     /// Devices do not choose where there is one.
-    pub processor: Option<LogitsProcessor>,
+    processor: Option<LogitsProcessor>,
+    grammar: Option<Grammar>,
     pub text: Box<dyn TextStream>,
     pub stops: StopMatcher,
     /// Tokens that end it.
@@ -46,6 +47,7 @@ pub(super) struct Generating {
 pub(super) struct Plan {
     pub sampler: Sampler,
     pub processor: Option<LogitsProcessor>,
+    pub grammar: Option<Grammar>,
     pub text: Box<dyn TextStream>,
     pub stops: StopMatcher,
     pub stop_tokens: Vec<u32>,
@@ -59,6 +61,7 @@ impl Generating {
         Generating {
             sampler: plan.sampler,
             processor: plan.processor,
+            grammar: plan.grammar,
             text: plan.text,
             stops: plan.stops,
             stop_tokens: plan.stop_tokens,
@@ -80,6 +83,11 @@ impl Generating {
 
     pub fn channel(&self) -> &Channel {
         &self.sender.0
+    }
+
+    /// Whether devices must not choose its tokens.
+    pub fn chooses_itself(&self) -> bool {
+        self.processor.is_some() || self.grammar.is_some()
     }
 
     /// So many tokens were found in the cache.
@@ -165,6 +173,15 @@ impl Generating {
                 }
                 Err(error) => end = Some((FinishReason::Error, Some(error))),
             }
+            if end.is_none()
+                && let Some(grammar) = &mut self.grammar
+            {
+                match grammar.accept(token) {
+                    Ok(()) if grammar.is_complete() => end = Some((FinishReason::Grammar, None)),
+                    Ok(()) => {}
+                    Err(error) => end = Some((FinishReason::Error, Some(error))),
+                }
+            }
         }
         self.sender.0.push(Event::Token {
             token,
@@ -182,22 +199,29 @@ impl Generating {
         end
     }
 
-    /// Chooses a token of a row, which the request's processor edits before.
+    /// Chooses a token of a row, which the request's processor edits before, among those that its grammar allows.
     fn sample(
-        &self,
+        &mut self,
         tokens: &[u32],
         logits: &mut [f32],
         position: u64,
         scratch: &mut Scratch,
     ) -> Result<Sampled> {
-        let Some(processor) = &self.processor else {
-            return self.sampler.sample(logits, position, scratch);
-        };
+        if !self.chooses_itself() {
+            return self.sampler.sample(logits, position, None, scratch);
+        }
         self.sampler.check_finite(logits, scratch)?;
         // Log-probabilities are the model's.
         let plain = self.sampler.rates().then(|| logits.to_vec());
-        processor.edit(tokens, logits)?;
-        let sampled = self.sampler.sample(logits, position, scratch)?;
+        if let Some(processor) = &self.processor {
+            processor.edit(tokens, logits)?;
+        }
+        let allowed = self.grammar.as_mut();
+        let allowed = allowed.map(|grammar| grammar.allowed(&self.stop_tokens));
+        let allowed = allowed.transpose()?;
+        let sampled = self
+            .sampler
+            .sample(logits, position, allowed.as_ref(), scratch)?;
         match plain {
             Some(mut plain) => self.sampler.rated(sampled.token, &mut plain, scratch),
             None => Ok(sampled),

@@ -24,6 +24,8 @@ pub enum FinishReason {
     Cancelled = 5,
     /// It failed; [`Event::Finished`] carries the error.
     Error = 6,
+    /// The request's grammar: the text is complete and nothing may follow.
+    Grammar = 7,
 }
 
 /// A token and its natural-log probability.

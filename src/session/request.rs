@@ -1,6 +1,7 @@
 //! What a caller asks for, and whether it can be done.
 
 use super::LogitsProcessor;
+use crate::text::Grammar;
 use crate::{Error, Result};
 
 /// The most alternatives that log-probabilities are given for.
@@ -8,7 +9,8 @@ const MAX_LOGPROBS: u32 = 20;
 
 /// How the next token is chosen. `Default` is greedy.
 ///
-/// In this order: the request's processor; biases; repetition, then presence and frequency penalties; top-k; top-p and min-p, both at a
+/// In this order: the request's processor; biases; repetition, then presence and frequency penalties; the request's
+/// grammar; top-k; top-p and min-p, both at a
 /// temperature of 1; temperature; the draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampling {
@@ -72,6 +74,9 @@ pub struct Request {
     pub ignore_eos: bool,
     /// Edits logits before all that `sampling` does.
     pub logits_processor: Option<LogitsProcessor>,
+    /// What the generated text must be, from its beginning. Tokens that do not fit are never chosen, whatever else the
+    /// request asks for; tokens that end the generation are chosen only where the text is complete.
+    pub grammar: Option<Grammar>,
 }
 
 impl Sampling {

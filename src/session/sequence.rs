@@ -236,7 +236,7 @@ impl Sequence {
     /// predecessor is not known here yet.
     pub fn choice(&self, own: bool) -> Option<Choice<'_>> {
         match &self.work {
-            Work::Generate(work) if work.processor.is_some() => None,
+            Work::Generate(work) if work.chooses_itself() => None,
             Work::Generate(work) => {
                 let next = self.tokens.len() - work.prompt_tokens + usize::from(own);
                 work.sampler.choice(next as u64, own)

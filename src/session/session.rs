@@ -218,6 +218,7 @@ impl Session {
             mut stop_tokens,
             ignore_eos,
             logits_processor,
+            grammar,
         } = request;
         if !ignore_eos {
             stop_tokens.extend_from_slice(&self.stop_tokens);
@@ -225,6 +226,7 @@ impl Session {
         let plan = Plan {
             sampler: Sampler::new(sampling, self.vocab, &prompt)?.among(self.tokens.clone()),
             processor: logits_processor,
+            grammar,
             text: self.text.stream(&prompt),
             stops: StopMatcher::new(stop),
             stop_tokens,

@@ -8,6 +8,7 @@ pub mod chat_template;
 mod components;
 pub mod decode;
 mod folder;
+pub mod grammar;
 mod merger;
 mod metadata;
 mod metadata_json;
@@ -29,6 +30,7 @@ mod words;
 
 pub use chat_template::{ChatTemplate, Message};
 pub use decode::DecodeStream;
+pub use grammar::{Allowed, Grammar, GrammarSource, Grammars};
 pub use metadata_json::TokenizerFiles;
 pub use stop::StopMatcher;
 pub use tokenizer::Tokenizer;

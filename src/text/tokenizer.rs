@@ -2,11 +2,14 @@
 
 use super::added::{AddedTokens, Segment};
 use super::bpe::Bpe;
+use super::grammar::Grammars;
 use super::spm::Spm;
 use super::vocabulary::{Kind, SPACE_MARK, Vocabulary};
 use crate::formats::gguf::{Gguf, Value};
 use crate::{Error, Result};
+use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The longest text that is encoded in one call, in bytes: where a text is one word, the work space
 /// is some forty times its size.
@@ -69,6 +72,8 @@ pub(super) struct Parts {
 pub struct Tokenizer {
     parts: Parts,
     end: Vec<u32>,
+    /// Made when the first grammar is asked for.
+    grammars: Mutex<Option<Arc<Grammars>>>,
 }
 
 impl std::fmt::Debug for Tokenizer {
@@ -108,6 +113,7 @@ impl Tokenizer {
         let mut tokenizer = Tokenizer {
             parts,
             end: Vec::new(),
+            grammars: Mutex::default(),
         };
         let spelled = END_SPELLINGS.map(|text| tokenizer.token_to_id(text));
         let spelled = spelled.into_iter().flatten();
@@ -280,6 +286,17 @@ impl Tokenizer {
     /// End-of-text token, where the model has one.
     pub fn eos(&self) -> Option<u32> {
         self.parts.eos
+    }
+
+    /// Compiles grammars for its tokens. The first call takes about as long as reading the tokenizer's file.
+    pub fn grammars(&self) -> Result<Arc<Grammars>> {
+        let mut grammars = self.grammars.lock();
+        if let Some(grammars) = &*grammars {
+            return Ok(grammars.clone());
+        }
+        let made = Arc::new(Grammars::new(self)?);
+        *grammars = Some(made.clone());
+        Ok(made)
     }
 
     /// All tokens that end a generation by default, sorted: EOS and the control tokens whose

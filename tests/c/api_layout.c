@@ -211,6 +211,12 @@ int main(void) {
     FIELD(mlxrocm_request, user_data_free);
     FIELD(mlxrocm_request, chat_json);
     FIELD(mlxrocm_request, chat_json_length);
+    FIELD(mlxrocm_request, json_schema);
+    FIELD(mlxrocm_request, json_schema_length);
+    FIELD(mlxrocm_request, regex);
+    FIELD(mlxrocm_request, regex_length);
+    FIELD(mlxrocm_request, grammar);
+    FIELD(mlxrocm_request, grammar_length);
     TYPE(mlxrocm_embed_options);
     FIELD(mlxrocm_embed_options, struct_size);
     FIELD(mlxrocm_embed_options, pooling);

@@ -32,6 +32,42 @@ fn the_demo_model_answers() {
 }
 
 #[test]
+fn answers_are_what_they_must_be() {
+    let model = demo_model();
+    let prompt = "Is Paris in France? Answer yes or no.";
+    let schema = r#"{"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"],
+        "additionalProperties": false}"#;
+    let file = scratch().join("schema.json");
+    std::fs::write(&file, schema).unwrap();
+    let at_file = format!("@{}", file.to_str().unwrap());
+    let answer = |option: &str, what: &str| succeed(&["run", option, what, &model, prompt], "");
+    let json = answer("--json-schema", schema);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(
+        ["yes", "no"].iter().any(|word| value["answer"] == *word),
+        "{json}"
+    );
+    assert_eq!(answer("--json-schema", &at_file), json);
+    let word = answer("--regex", "[A-Z]{3}!");
+    assert!(word.len() == 5 && word.ends_with("!\n"), "{word:?}");
+    let word = answer("--grammar", "start: (\"ja\" | \"nein\") \".\"");
+    assert!(["ja.\n", "nein.\n"].contains(&word.as_str()), "{word:?}");
+    let wrong = |options: &[&str], says: &str| {
+        refused(
+            1,
+            &[&["run"], options, &[&model, prompt]].concat(),
+            "",
+            says,
+        );
+    };
+    wrong(&["--regex", "("], "regex: ");
+    wrong(&["--json-schema", "{"], "json_schema is not JSON");
+    wrong(&["--json-schema", "{}", "--regex", "a"], "only one of");
+    wrong(&["--grammar", "@/no/such"], "/no/such");
+    wrong(&["--regex", ""], "--regex is empty");
+}
+
+#[test]
 fn prompts_come_from_arguments_files_and_stdin() {
     let (_, model) = plain_model();
     let expected = example(&["--chat", "--tokens", "20", model, "Hello there"]);

@@ -89,7 +89,7 @@ impl Choice {
         };
         let sampler = Sampler::new(sampling, logits.len(), &recent).unwrap();
         let mut scratch = Scratch::default();
-        let sampled = sampler.sample_by(&mut logits.to_vec(), self.random, &mut scratch);
+        let sampled = sampler.sample_by(&mut logits.to_vec(), self.random, None, &mut scratch);
         sampled.unwrap().token
     }
 

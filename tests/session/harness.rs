@@ -140,7 +140,7 @@ pub fn expected_by(
         row.iter_mut()
             .for_each(|logit| *logit = logit.max(f32::MIN));
         let token = sampler
-            .sample(&mut row, new.len() as u64, &mut scratch)
+            .sample(&mut row, new.len() as u64, None, &mut scratch)
             .unwrap()
             .token;
         sampler.accept(token);

@@ -60,7 +60,7 @@ impl OwnedChoice {
         }
         let sampler = Sampler::new(self.sampling.clone(), VOCAB, &recent).unwrap();
         let mut scratch = Scratch::default();
-        match sampler.sample_by(&mut row.to_vec(), self.random, &mut scratch) {
+        match sampler.sample_by(&mut row.to_vec(), self.random, None, &mut scratch) {
             Ok(sampled) => sampled.token,
             Err(Error::InvalidFile(_)) => NO_TOKEN,
             Err(_) => ALL_BANNED,

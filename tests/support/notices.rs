@@ -174,6 +174,7 @@ fn check_licence(package: &Value) {
     let licence = package["license"].as_str().unwrap_or_default();
     let permissive = [
         "MIT",
+        "MIT-0",
         "Apache-2.0",
         "BSD-2-Clause",
         "BSD-3-Clause",

@@ -15,6 +15,8 @@ pub const Reason = enum(u32) {
     length = c.MLXROCM_FINISH_LENGTH,
     context = c.MLXROCM_FINISH_CONTEXT,
     cancelled = c.MLXROCM_FINISH_CANCELLED,
+    /// What the text must be is complete, and nothing may follow.
+    grammar = c.MLXROCM_FINISH_GRAMMAR,
     _,
 };
 

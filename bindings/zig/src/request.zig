@@ -16,6 +16,11 @@ pub const Request = struct {
     messages: []const model.Message = &.{},
     /// A chat in the form of OpenAI's API: an object of messages, tools and further variables of the chat template.
     chat_json: ?[]const u8 = null,
+    /// What the generated text must be, at most one: JSON that fits a JSON schema; what a regular expression matches, all of
+    /// it; what the rule start of a grammar in Lark's notation derives. See mlxrocm_request.
+    json_schema: ?[]const u8 = null,
+    regex: ?[]const u8 = null,
+    grammar: ?[]const u8 = null,
     stop: []const []const u8 = &.{},
     stop_tokens: []const Token = &.{},
     /// Tokens whose logits are changed, and what is added to each.
@@ -92,13 +97,11 @@ pub const Request = struct {
         var how = std.mem.zeroes(c.mlxrocm_request);
         how.struct_size = @sizeOf(c.mlxrocm_request);
         how.flags = if (request.ignore_eos) c.MLXROCM_REQUEST_IGNORE_EOS else 0;
-        if (request.text) |text| {
-            how.text = model.field(text);
-            how.text_length = text.len;
-        }
-        if (request.chat_json) |chat| {
-            how.chat_json = model.field(chat);
-            how.chat_json_length = chat.len;
+        inline for (.{ "text", "chat_json", "json_schema", "regex", "grammar" }) |name| {
+            if (@field(request, name)) |text| {
+                @field(how, name) = model.field(text);
+                @field(how, name ++ "_length") = text.len;
+            }
         }
         const messages = try model.borrowed(arena, request.messages);
         how.messages = messages.ptr;

@@ -4,6 +4,7 @@ use super::philox::random_bits;
 use super::select::{Candidate, block_maxima, first_of};
 use crate::model::{ALL_BANNED, Choice, NO_TOKEN, TokenSet};
 use crate::session::{Sampling, TokenLogprob};
+use crate::text::Allowed;
 use crate::{Error, Result};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -161,15 +162,17 @@ impl Sampler {
     }
 
     /// Chooses token number `position` (from 0) of the generation. `logits` is a row as the model
-    /// gave it; it is changed. [`Error::InvalidFile`] where a logit is not finite,
-    /// [`Error::InvalidArgument`] where biases ban every token.
+    /// gave it; it is changed. `allowed`: only these, whatever biases say. [`Error::InvalidFile`] where a logit is not
+    /// finite, [`Error::InvalidArgument`] where biases ban every token.
     pub fn sample(
         &self,
         logits: &mut [f32],
         position: u64,
+        allowed: Option<&Allowed>,
         scratch: &mut Scratch,
     ) -> Result<Sampled> {
-        self.sample_by(logits, random_bits(self.params.seed, position), scratch)
+        let random = random_bits(self.params.seed, position);
+        self.sample_by(logits, random, allowed, scratch)
     }
 
     /// The same with a random number of 2^64.
@@ -178,6 +181,7 @@ impl Sampler {
         &self,
         logits: &mut [f32],
         random: u64,
+        allowed: Option<&Allowed>,
         scratch: &mut Scratch,
     ) -> Result<Sampled> {
         if logits.len() != self.vocab {
@@ -191,6 +195,9 @@ impl Sampler {
         let logits = &mut logits[..columns];
         self.hide_holes(logits);
         self.edit(logits, scratch)?;
+        if let Some(allowed) = allowed {
+            allowed.ban_others(logits, BANNED);
+        }
         let max = block_maxima(logits, &mut scratch.maxima).map_err(|at| not_finite(logits, at))?;
         if max <= BANNED {
             return Err(all_banned());
@@ -263,7 +270,8 @@ impl Sampler {
 }
 pub(super) fn all_banned() -> Error {
     Error::InvalidArgument(
-        "every token is banned, by biases or the logits processor; leave at least one".into(),
+        "every token is banned, by biases, the logits processor or the grammar; leave at least one"
+            .into(),
     )
 }
 

@@ -16,7 +16,12 @@ fn row(n: usize, seed: u64) -> Vec<f32> {
 fn sample(params: &Sampling, history: &[u32], logits: &[f32], position: u64) -> Sampled {
     Sampler::new(params.clone(), logits.len(), history)
         .unwrap()
-        .sample(&mut logits.to_vec(), position, &mut Scratch::default())
+        .sample(
+            &mut logits.to_vec(),
+            position,
+            None,
+            &mut Scratch::default(),
+        )
         .unwrap()
 }
 
@@ -81,7 +86,7 @@ fn distribution_matches_the_formulas() {
             let mut seen = vec![0u64; logits.len()];
             for position in 0..draws {
                 let s = sampler
-                    .sample(&mut logits.clone(), position, &mut scratch)
+                    .sample(&mut logits.clone(), position, None, &mut scratch)
                     .unwrap();
                 seen[s.token as usize] += 1;
             }
@@ -221,7 +226,7 @@ fn bias_moves_and_bans() {
     let all = bias((0..3).map(|t| (t, f32::NEG_INFINITY)).collect());
     let error = Sampler::new(all, 3, &[])
         .unwrap()
-        .sample(&mut logits.to_vec(), 0, &mut Scratch::default())
+        .sample(&mut logits.to_vec(), 0, None, &mut Scratch::default())
         .unwrap_err();
     assert!(matches!(&error, Error::InvalidArgument(m) if m.contains("by biases")));
 }
@@ -303,7 +308,7 @@ fn bad_logits_are_an_error() {
             logits[77] = bad;
             let error = Sampler::new(params, 1000, &[77])
                 .unwrap()
-                .sample(&mut logits, 0, &mut Scratch::default())
+                .sample(&mut logits, 0, None, &mut Scratch::default())
                 .unwrap_err();
             assert!(
                 matches!(&error, Error::InvalidFile(m) if m.contains("token 77")),

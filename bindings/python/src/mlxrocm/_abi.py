@@ -58,6 +58,7 @@ FINISH_LENGTH = 3
 FINISH_CONTEXT = 4
 FINISH_CANCELLED = 5
 FINISH_ERROR = 6
+FINISH_GRAMMAR = 7
 CHESS_PLANES = 112
 CHESS_MOVES = 1858
 CHESS_BATCH = 1024
@@ -409,6 +410,12 @@ class request(C.Structure):
         ("user_data_free", user_data_free),
         ("chat_json", C.c_char_p),
         ("chat_json_length", C.c_size_t),
+        ("json_schema", C.c_char_p),
+        ("json_schema_length", C.c_size_t),
+        ("regex", C.c_char_p),
+        ("regex_length", C.c_size_t),
+        ("grammar", C.c_char_p),
+        ("grammar_length", C.c_size_t),
     ]
 
 
@@ -561,7 +568,7 @@ LAYOUT = {
     message: (32, {'role': 0, 'role_length': 8, 'content': 16, 'content_length': 24}),
     session_options: (40, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24, 'batch_invariant': 32}),
     session_info: (56, {'struct_size': 0, 'context': 4, 'running': 8, 'waiting': 16, 'kv_tokens': 24, 'kv_used': 32, 'kv_cached': 40, 'kv_bytes': 48}),
-    request: (208, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'text_length': 32, 'messages': 40, 'message_count': 48, 'stop': 56, 'stop_lengths': 64, 'stop_count': 72, 'stop_tokens': 80, 'stop_token_count': 88, 'bias_tokens': 96, 'bias_values': 104, 'bias_count': 112, 'seed': 120, 'max_tokens': 128, 'temperature': 132, 'top_k': 136, 'top_p': 140, 'min_p': 144, 'repetition_penalty': 148, 'presence_penalty': 152, 'frequency_penalty': 156, 'penalty_window': 160, 'logprobs': 164, 'logits_processor': 168, 'user_data': 176, 'user_data_free': 184, 'chat_json': 192, 'chat_json_length': 200}),
+    request: (256, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'text_length': 32, 'messages': 40, 'message_count': 48, 'stop': 56, 'stop_lengths': 64, 'stop_count': 72, 'stop_tokens': 80, 'stop_token_count': 88, 'bias_tokens': 96, 'bias_values': 104, 'bias_count': 112, 'seed': 120, 'max_tokens': 128, 'temperature': 132, 'top_k': 136, 'top_p': 140, 'min_p': 144, 'repetition_penalty': 148, 'presence_penalty': 152, 'frequency_penalty': 156, 'penalty_window': 160, 'logprobs': 164, 'logits_processor': 168, 'user_data': 176, 'user_data_free': 184, 'chat_json': 192, 'chat_json_length': 200, 'json_schema': 208, 'json_schema_length': 216, 'regex': 224, 'regex_length': 232, 'grammar': 240, 'grammar_length': 248}),
     embed_options: (32, {'struct_size': 0, 'pooling': 4, 'positions': 8, 'position_count': 16, 'flags': 24}),
     token_logprob: (8, {'token': 0, 'logprob': 4}),
     event: (128, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'error_message_length': 80, 'prompt_tokens': 88, 'cached_tokens': 96, 'generated_tokens': 104, 'prompt_seconds': 112, 'decode_seconds': 120}),

@@ -19,6 +19,7 @@ from .request import Prompt, Request
 FINISH_REASONS = {
     _abi.FINISH_STOP_TOKEN: "stop_token", _abi.FINISH_STOP_STRING: "stop_string", _abi.FINISH_LENGTH: "length",
     _abi.FINISH_CONTEXT: "context", _abi.FINISH_CANCELLED: "cancelled", _abi.FINISH_ERROR: "error",
+    _abi.FINISH_GRAMMAR: "grammar",
 }  # fmt: skip
 
 

@@ -36,6 +36,11 @@ class Request:
     stop_tokens: Sequence[int] = ()
     logit_bias: Mapping[int, float] = field(default_factory=dict)
     ignore_eos: bool = False
+    # What the generated text must be, at most one: JSON that fits a JSON schema (as JSON or as what json.loads makes of
+    # it); what a regular expression matches, all of it; what the rule start of a grammar in Lark's notation derives.
+    json_schema: str | Mapping[str, Any] | bool | None = None
+    regex: str | None = None
+    grammar: str | None = None
     # Called before each token is chosen with the tokens so far and the logits of the next one (memory of uint32 and of
     # float32), which it changes in place. What it raises ends the generation and comes out of it. It is called on the
     # session's thread: nothing in it may wait for the session.
@@ -60,6 +65,13 @@ class Request:
 
         if prompt is not None:
             _put(prompt, struct, lend)
+        schema = self.json_schema
+        if schema is not None:
+            struct.json_schema, struct.json_schema_length = utf8(schema if isinstance(schema, str) else json.dumps(schema))
+        if self.regex is not None:
+            struct.regex, struct.regex_length = utf8(self.regex)
+        if self.grammar is not None:
+            struct.grammar, struct.grammar_length = utf8(self.grammar)
         stop, lengths, struct.stop_count = utf8_list(self.stop)
         struct.stop, struct.stop_lengths = lend(stop), lend(lengths)
         stop_tokens, struct.stop_token_count = ids(self.stop_tokens)

@@ -67,6 +67,8 @@ pub enum FinishReason {
     Length,
     Context,
     Cancelled,
+    /// What the text must be is complete, and nothing may follow.
+    Grammar,
     Other(u32),
 }
 
@@ -210,6 +212,7 @@ unsafe fn read(event: &sys::mlxrocm_event) -> Result<Event> {
         sys::MLXROCM_FINISH_LENGTH => FinishReason::Length,
         sys::MLXROCM_FINISH_CONTEXT => FinishReason::Context,
         sys::MLXROCM_FINISH_CANCELLED => FinishReason::Cancelled,
+        sys::MLXROCM_FINISH_GRAMMAR => FinishReason::Grammar,
         other => FinishReason::Other(other),
     };
     Ok(Event::Finished(Finished {

@@ -21,6 +21,9 @@ pub struct Request {
     text: Option<String>,
     messages: Vec<Message>,
     chat_json: Option<String>,
+    json_schema: Option<String>,
+    regex: Option<String>,
+    grammar: Option<String>,
     stop: Vec<String>,
     stop_tokens: Vec<u32>,
     bias: Vec<(u32, f32)>,
@@ -109,6 +112,9 @@ impl Request {
         (c.tokens, c.token_count) = (self.tokens.as_ptr(), self.tokens.len());
         (c.text, c.text_length) = self.text.as_deref().map_or((null(), 0), field);
         (c.chat_json, c.chat_json_length) = self.chat_json.as_deref().map_or((null(), 0), field);
+        (c.json_schema, c.json_schema_length) = self.json_schema.as_deref().map_or((null(), 0), field);
+        (c.regex, c.regex_length) = self.regex.as_deref().map_or((null(), 0), field);
+        (c.grammar, c.grammar_length) = self.grammar.as_deref().map_or((null(), 0), field);
         (c.messages, c.message_count) = (messages.as_ptr(), messages.len());
         (c.stop, c.stop_lengths, c.stop_count) = (stop.as_ptr(), stop_lengths.as_ptr(), stop.len());
         (c.stop_tokens, c.stop_token_count) = (self.stop_tokens.as_ptr(), self.stop_tokens.len());
@@ -128,8 +134,20 @@ impl Request {
         // Zero is each field's default.
         // SAFETY: zero is a value of each field: numbers, and pointers that are null.
         let numbers = unsafe { zeroed() };
-        let (tokens, messages, stop, stop_tokens, bias) = Default::default();
-        Request { numbers, tokens, text: None, messages, chat_json: None, stop, stop_tokens, bias, processor: None }
+        Request {
+            numbers,
+            tokens: Vec::new(),
+            text: None,
+            messages: Vec::new(),
+            chat_json: None,
+            json_schema: None,
+            regex: None,
+            grammar: None,
+            stop: Vec::new(),
+            stop_tokens: Vec::new(),
+            bias: Vec::new(),
+            processor: None,
+        }
     }
 
     /// Without a prompt: how a fork goes on.
@@ -201,6 +219,28 @@ impl Request {
     #[must_use]
     pub fn bias(mut self, token: u32, value: f32) -> Request {
         self.bias.push((token, value));
+        self
+    }
+
+    /// The generated text is JSON that fits this JSON schema. Of this, [`regex`](Request::regex) and
+    /// [`grammar`](Request::grammar) at most one; see `mlxrocm_request`.
+    #[must_use]
+    pub fn json_schema(mut self, schema: impl Into<String>) -> Request {
+        self.json_schema = Some(schema.into());
+        self
+    }
+
+    /// This regular expression matches all of the generated text.
+    #[must_use]
+    pub fn regex(mut self, regex: impl Into<String>) -> Request {
+        self.regex = Some(regex.into());
+        self
+    }
+
+    /// The rule `start` of this grammar, in Lark's notation, derives the generated text.
+    #[must_use]
+    pub fn grammar(mut self, grammar: impl Into<String>) -> Request {
+        self.grammar = Some(grammar.into());
         self
     }
 

@@ -125,6 +125,8 @@ pub const MLXROCM_FINISH_CONTEXT: u32 = 4;
 pub const MLXROCM_FINISH_CANCELLED: u32 = 5;
 /// Finish reason: it failed; `error_status` and `error_message` say why.
 pub const MLXROCM_FINISH_ERROR: u32 = 6;
+/// Finish reason: by the request's `json_schema`, `regex` or `grammar` the text is complete and nothing may follow.
+pub const MLXROCM_FINISH_GRAMMAR: u32 = 7;
 /// Planes of a position that a network takes.
 pub const MLXROCM_CHESS_PLANES: u32 = 112;
 /// Moves that a network's policy has logits for.
@@ -1095,12 +1097,21 @@ const _: () = {
 /// the embedding is never chosen):
 /// 1. `logits_processor` may change them, then the biases are added;
 /// 2. logits of recent tokens get the repetition penalty, then lose the presence and frequency penalties;
-/// 3. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
-/// 4. `top_k` keeps the k largest logits;
-/// 5. `top_p` keeps the fewest of these that together have that share of their probability, the token that
+/// 3. `json_schema`, `regex` or `grammar` leaves the tokens that may come next;
+/// 4. `temperature` 0 or `top_k` 1: the largest logit, of equal ones the lowest id, and that is all;
+/// 5. `top_k` keeps the k largest logits;
+/// 6. `top_p` keeps the fewest of these that together have that share of their probability, the token that
 ///    reaches it included;
-/// 6. `min_p` drops those whose probability is less than so much of the largest one;
-/// 7. the rest is drawn from at `temperature`, which 5 and 6 do not look at: they take it as 1.
+/// 7. `min_p` drops those whose probability is less than so much of the largest one;
+/// 8. the rest is drawn from at `temperature`, which 6 and 7 do not look at: they take it as 1.
+///
+/// What the generated text must be (`json_schema`, `regex` or `grammar`) holds from its first token on. A token that
+/// ends the generation is chosen only where the text is complete; where nothing may follow, the generation ends with
+/// MLXROCM_FINISH_GRAMMAR. Texts that end otherwise (MLXROCM_FINISH_LENGTH, stop strings and stop tokens that are text
+/// themselves, cancelling) are the beginning of one. What the field says is compiled in the call that takes the
+/// request; the first such request of a model takes longer, as its tokens are sorted. What the model is asked for
+/// should say the same: it knows nothing of the field. On GPUs such requests are as with a logits processor: their
+/// tokens are chosen by the host. Control tokens are no text, and are chosen only where a grammar names them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mlxrocm_request {
@@ -1168,10 +1179,22 @@ pub struct mlxrocm_request {
     pub chat_json: *const c_char,
     /// Bytes of `chat_json`; 0: it is NUL-terminated.
     pub chat_json_length: usize,
+    /// A JSON schema, UTF-8: the generated text is JSON that fits it. `{"type": "object"}`: any object. Keywords that llguidance does not know are an error. Between the parts are at most a space, or two new lines and 20 spaces, unless the schema has llguidance's `x-guidance`. NULL: none. At most one of this, `regex` and `grammar`.
+    pub json_schema: *const c_char,
+    /// Bytes of `json_schema`; 0: it is NUL-terminated.
+    pub json_schema_length: usize,
+    /// A regular expression that matches all of the generated text, UTF-8; Rust's syntax without looking around. NULL: none.
+    pub regex: *const c_char,
+    /// Bytes of `regex`; 0: it is NUL-terminated.
+    pub regex_length: usize,
+    /// A grammar whose rule `start` derives the generated text, UTF-8; Lark's notation, as llguidance reads it. NULL: none.
+    pub grammar: *const c_char,
+    /// Bytes of `grammar`; 0: it is NUL-terminated.
+    pub grammar_length: usize,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_request>() == 208);
+    assert!(size_of::<mlxrocm_request>() == 256);
     assert!(core::mem::offset_of!(mlxrocm_request, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_request, flags) == 4);
     assert!(core::mem::offset_of!(mlxrocm_request, tokens) == 8);
@@ -1204,6 +1227,12 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_request, user_data_free) == 184);
     assert!(core::mem::offset_of!(mlxrocm_request, chat_json) == 192);
     assert!(core::mem::offset_of!(mlxrocm_request, chat_json_length) == 200);
+    assert!(core::mem::offset_of!(mlxrocm_request, json_schema) == 208);
+    assert!(core::mem::offset_of!(mlxrocm_request, json_schema_length) == 216);
+    assert!(core::mem::offset_of!(mlxrocm_request, regex) == 224);
+    assert!(core::mem::offset_of!(mlxrocm_request, regex_length) == 232);
+    assert!(core::mem::offset_of!(mlxrocm_request, grammar) == 240);
+    assert!(core::mem::offset_of!(mlxrocm_request, grammar_length) == 248);
 };
 
 /// What mlxrocm_session_embed gives. Zero is each field's default: the hidden state of every token as it is.
