@@ -18,6 +18,38 @@ import (
 	"mlxrocm"
 )
 
+func TestWhatATextMustBe(t *testing.T) {
+	answer := func(options mlxrocm.Options) (string, error) {
+		options.MaxTokens = 30
+		generation, err := session.Submit(here, text("Is the sky blue? As JSON:"), &options)
+		if err != nil {
+			return "", err
+		}
+		defer generation.Close()
+		return generation.Text()
+	}
+	made := mlxrocm.Must(answer(mlxrocm.Options{JSONSchema: `{"enum": ["yes", "no"]}`}))
+	if made != `"yes"` && made != `"no"` {
+		t.Errorf("%q", made)
+	}
+	if made := mlxrocm.Must(answer(mlxrocm.Options{Regex: "[A-Z]{3}!"})); len(made) != 4 || made[3] != '!' {
+		t.Errorf("%q", made)
+	}
+	if made := mlxrocm.Must(answer(mlxrocm.Options{Grammar: `start: "ja" | "nein"`})); made != "ja" && made != "nein" {
+		t.Errorf("%q", made)
+	}
+	if _, err := answer(mlxrocm.Options{JSONSchema: "{"}); err == nil || !strings.Contains(err.Error(), "not JSON") {
+		t.Errorf("%v", err)
+	}
+	generation := mlxrocm.Must(session.Submit(here, text("One"), &mlxrocm.Options{Regex: "a"}))
+	defer generation.Close()
+	for event, err := generation.Next(); err != io.EOF; event, err = generation.Next() {
+		if err != nil || event.Kind == mlxrocm.FinishedEvent && event.Reason != mlxrocm.Complete {
+			t.Fatalf("%v %v", event, err)
+		}
+	}
+}
+
 func TestLogitsProcessors(t *testing.T) {
 	prompt := mlxrocm.Must(tokenizer.Encode("One two", 0))
 	comma := mlxrocm.Must(tokenizer.Encode(",", 0))[0]

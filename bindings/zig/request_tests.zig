@@ -61,6 +61,34 @@ fn expectText(wanted: []const u8, generation: mlxrocm.Generation) !void {
     try testing.expectEqualStrings(wanted, found);
 }
 
+test "texts are what they must be" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const prompt = "Is the sky blue? As JSON:";
+    const Request = mlxrocm.Request;
+    const made = struct {
+        fn by(session: mlxrocm.Session, request: Request, wanted: []const []const u8) !void {
+            const generation = try session.submit(request);
+            defer generation.deinit();
+            const text = try generation.text(allocator);
+            defer allocator.free(text);
+            for (wanted) |one| if (std.mem.eql(u8, one, text)) return;
+            return testing.expectEqualStrings(wanted[0], text);
+        }
+    }.by;
+    const session = loaded.session;
+    try made(session, .{ .text = prompt, .json_schema = "{\"enum\": [\"yes\", \"no\"]}" }, &.{ "\"yes\"", "\"no\"" });
+    try made(session, .{ .text = prompt, .regex = "(abc|abd)!" }, &.{ "abc!", "abd!" });
+    try made(session, .{ .text = prompt, .grammar = "start: \"ja\" | \"nein\"" }, &.{ "ja", "nein" });
+    try testing.expectError(error.InvalidArgument, session.submit(.{ .text = prompt, .json_schema = "{" }));
+    const ends = try session.submit(.{ .text = prompt, .regex = "a" });
+    defer ends.deinit();
+    while (try ends.next()) |event| switch (event) {
+        .finished => |finished| try testing.expectEqual(.grammar, finished.reason),
+        else => {},
+    };
+}
+
 test "logits processors" {
     const loaded = try Loaded.init();
     defer loaded.deinit();

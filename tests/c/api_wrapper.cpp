@@ -95,6 +95,20 @@ static void constrained(mlxrocm::Session &session, const std::vector<mlxrocm::To
     CHECK(came_out == 1);
 }
 
+/* What a text must be. */
+static void by_grammars(mlxrocm::Session &session, const std::vector<mlxrocm::Token> &prompt) {
+    const auto answer = [&](mlxrocm::Request &&request) {
+        mlxrocm::Generation generation = session.submit(request.tokens(prompt).max_tokens(30));
+        return generation.text();
+    };
+    const std::string word = answer(std::move(mlxrocm::Request().json_schema("{\"enum\": [\"yes\", \"no\"]}")));
+    CHECK(word == "\"yes\"" || word == "\"no\"");
+    CHECK(answer(std::move(mlxrocm::Request().regex("ab{2}"))) == "abb");
+    CHECK(answer(std::move(mlxrocm::Request().grammar("start: \"ja\""))) == "ja");
+    CHECK(status_of([&] { answer(std::move(mlxrocm::Request().json_schema("{"))); }) ==
+          MLXROCM_ERROR_INVALID_ARGUMENT);
+}
+
 static std::string text_of(mlxrocm::Generation generation, std::size_t &tokens) {
     std::string text;
     tokens = 0;
@@ -167,6 +181,7 @@ int main(int argc, char **argv) {
     mlxrocm::Request request;
     request.tokens(tokens).max_tokens(8);
     constrained(session, tokens);
+    by_grammars(session, tokens);
     request.options.flags = MLXROCM_REQUEST_IGNORE_EOS;
     std::size_t count = 0, again = 0;
     const std::string text = text_of(session.submit(request), count);

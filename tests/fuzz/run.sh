@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 export ASAN_OPTIONS="${ASAN_OPTIONS:-quarantine_size_mb=32}"
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- gguf safetensors config tokenizer chat_template chess
+[ $# -gt 0 ] || set -- gguf safetensors config tokenizer chat_template chess grammar
 
 for target; do
     corpus=tests/fuzz/corpus/$target

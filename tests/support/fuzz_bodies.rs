@@ -20,10 +20,11 @@ use mlxrocm::chess::{ChessNet, File, Game, InputFormat, NetOptions};
 use mlxrocm::formats::folder::Folder;
 use mlxrocm::formats::gguf::Gguf;
 use mlxrocm::model::Config;
-use mlxrocm::text::{ChatTemplate, DecodeStream, Message, Tokenizer};
+use mlxrocm::text::{ChatTemplate, DecodeStream, GrammarSource, Message, Tokenizer};
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 use tempfile::TempDir;
 
 /// The longest input: what `-max_len` of the fuzzer says.
@@ -66,13 +67,14 @@ fn cpu_seconds() -> f64 {
 const CHESS_HEAP: usize = 256 << 20;
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("gguf", gguf),
     ("safetensors", safetensors),
     ("config", config),
     ("tokenizer", tokenizer),
     ("chat_template", chat_template),
     ("chess", chess),
+    ("grammar", grammar),
 ];
 
 /// The input is a whole GGUF file.
@@ -195,6 +197,51 @@ pub fn chat_template(input: &[u8]) {
             matches!(error, Error::InvalidFile(_) | Error::InvalidArgument(_)),
             "{error:?}"
         );
+        check_text(&error.to_string());
+    }
+}
+
+/// The input is what a text must be: a letter (s: a JSON schema, r: a regular expression, g: a grammar), and its text.
+pub fn grammar(input: &[u8]) {
+    static TOKENIZER: OnceLock<Tokenizer> = OnceLock::new();
+    let tokenizer = TOKENIZER.get_or_init(|| {
+        let [json, config, _] = parts(include_bytes!("../fuzz/seeds/tokenizer/tiny_folder"));
+        let [json, config] = [json, config].map(|text| str::from_utf8(text).unwrap());
+        Tokenizer::from_json(json, config, "tiny_folder").unwrap()
+    });
+    let Some((kind, text)) = input.split_first() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(text);
+    let source = match kind {
+        b's' => GrammarSource::JsonSchema(&text),
+        b'r' => GrammarSource::Regex(&text),
+        b'g' => GrammarSource::Lark(&text),
+        _ => return,
+    };
+    let start = Instant::now();
+    let result = tokenizer
+        .grammars()
+        .unwrap()
+        .compile(source)
+        .and_then(|mut grammar| {
+            let mut number = input
+                .iter()
+                .fold(7_usize, |sum, byte| sum * 31 % 65_521 + usize::from(*byte));
+            for _ in 0..12 {
+                let allowed = grammar.allowed(&[])?;
+                let can: Vec<u32> = (0..320).filter(|token| allowed.contains(*token)).collect();
+                if can.is_empty() || grammar.is_complete() {
+                    break;
+                }
+                number = number * 75 % 65_537;
+                grammar.accept(can[number % can.len()])?;
+            }
+            Ok(())
+        });
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    if let Err(error) = result {
+        assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
         check_text(&error.to_string());
     }
 }

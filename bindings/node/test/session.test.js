@@ -144,6 +144,20 @@ test('logits of positions and embeddings', async () => {
   await assert.rejects(session.embed([]), refused('INVALID_ARGUMENT'));
 });
 
+test('texts are what they must be', async () => {
+  const answer = (options) => session.submit('Is the sky blue? As JSON:', { maxTokens: 30, ...options }).text();
+  const schema = { enum: ['yes', 'no'] };
+  assert.match(await answer({ jsonSchema: schema }), /^"(yes|no)"$/);
+  assert.match(await answer({ jsonSchema: JSON.stringify(schema) }), /^"(yes|no)"$/);
+  assert.match(await answer({ regex: '[A-Z]{3}!' }), /^[A-Z]{3}!$/);
+  assert.match(await answer({ grammar: 'start: "ja" | "nein"' }), /^(ja|nein)$/);
+  assert.throws(() => session.submit('One', { jsonSchema: '{' }), refused('INVALID_ARGUMENT'));
+  assert.throws(() => session.submit('One', { jsonSchema: {}, regex: 'a' }), refused('INVALID_ARGUMENT'));
+  const generation = session.submit('One', { regex: 'a' });
+  await generation.text();
+  assert.equal(generation.finished.reason, 'grammar');
+});
+
 test('logits processors', async () => {
   const prompt = Array.from(tokenizer.encode('One two'));
   const comma = tokenizer.encode(',')[0];

@@ -2,6 +2,7 @@
 
 import array as packed
 import asyncio
+import json
 import mmap
 import os
 import select
@@ -162,6 +163,24 @@ class Numbers(WithModel):
                 self.session.embed(tokens, **wrong)
         with self.assertRaises(mlxrocm.InvalidArgumentError):
             self.session.embed([])
+
+
+class Grammars(WithModel):
+    def answer(self, **options):
+        return self.session.submit("Is the sky blue? As JSON:", max_tokens=30, **options).text()
+
+    def test_texts_are_what_they_must_be(self):
+        schema = {"enum": ["yes", "no"]}
+        self.assertIn(json.loads(self.answer(json_schema=schema)), schema["enum"])
+        self.assertIn(json.loads(self.answer(json_schema=json.dumps(schema))), schema["enum"])
+        self.assertRegex(self.answer(regex="[A-Z]{3}!"), "^[A-Z]{3}!$")
+        self.assertIn(self.answer(grammar='start: "ja" | "nein"'), ("ja", "nein"))
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "not JSON"):
+            self.answer(json_schema="{")
+        with self.assertRaisesRegex(mlxrocm.InvalidArgumentError, "only one of"):
+            self.answer(json_schema={}, regex="a")
+        *_, end = self.session.submit("One", regex="a")
+        self.assertEqual(end.reason, "grammar")
 
 
 class Processors(WithModel):

@@ -1,7 +1,7 @@
 //! Logits processors, waiting for any of several generations, and quantized models.
 
 use mlxrocm_rs::{
-    Array, DType, Device, Event, Generation, Model, QuantizeOptions, Request, Session, SessionOptions, Status,
+    Array, DType, Device, Event, FinishReason, Generation, Model, QuantizeOptions, Request, Session, SessionOptions, Status,
     list_tensors, load_arrays, quantize, quantize_with, save_safetensors, wait_any,
 };
 use std::collections::HashMap;
@@ -54,6 +54,28 @@ fn what_a_processor_writes_is_chosen_from() {
         true
     }));
     assert_eq!(fork.unwrap().text().unwrap(), ",,");
+}
+
+#[test]
+fn texts_are_what_they_must_be() {
+    let model = model();
+    let session = session(&model);
+    let asked = || Request::text("Is the sky blue? As JSON:").max_tokens(30);
+    let answer = |request: &Request| session.submit(request).unwrap().text().unwrap();
+    let word = answer(&asked().json_schema(r#"{"enum": ["yes", "no"]}"#));
+    assert!(["\"yes\"", "\"no\""].contains(&word.as_str()), "{word}");
+    let word = answer(&asked().regex("[A-Z]{3}!"));
+    assert!(word.len() == 4 && word.ends_with('!'), "{word}");
+    let word = answer(&asked().grammar(r#"start: "ja" | "nein""#));
+    assert!(["ja", "nein"].contains(&word.as_str()), "{word}");
+    let wrong = session.submit(&asked().json_schema("{")).unwrap_err();
+    assert!(wrong.status == Status::InvalidArgument && wrong.to_string().contains("not JSON"), "{wrong}");
+    let ends = session.submit(&asked().regex("a")).unwrap();
+    let reason = ends.filter_map(|event| match event.unwrap() {
+        Event::Finished(finished) => Some(finished.reason),
+        _ => None,
+    });
+    assert_eq!(reason.last(), Some(FinishReason::Grammar));
 }
 
 #[test]
