@@ -64,6 +64,7 @@ fn tensors_and_configs_are_those_of_mlx_lm() {
             assert_eq!(config["quantization"], way.quantization, "{name} {title}");
             assert_eq!(config["quantization_config"], way.quantization);
             let fields = config.as_object_mut().unwrap();
+            assert!(fields.keys().is_sorted(), "{name} {title}");
             fields.retain(|key, _| !key.starts_with("quantization"));
             if way.options.contains_key("dtype") {
                 // mlx-lm leaves the old name, which nothing reads.

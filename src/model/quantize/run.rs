@@ -16,6 +16,7 @@ use crate::log::{self, Level};
 use crate::model::weights::Source;
 use crate::model::{Config, families};
 use crate::{Error, Result};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,7 @@ pub fn quantize(
         tensors, config, ..
     } = &prepared;
     let layout = Layout::new(tensors, limit)?;
-    let mut config = pretty(config);
+    let mut config = sorted(config.clone().into());
     let run = identity(&prepared, &layout, &config)?;
     let (output, done) = Output::open(target, folder, run)?;
     let rehearsed = output.rehearse(&layout, &config, |folder| rehearse(folder, &prepared));
@@ -114,7 +115,7 @@ pub fn quantize(
             },
         }
     }
-    let index = serde_json::to_vec_pretty(&layout.index(tensors)).unwrap_or_default();
+    let index = sorted(layout.index(tensors));
     output.write("model.safetensors.index.json", &index)?;
     config.push(b'\n');
     output.write("config.json", &config)?;
@@ -130,9 +131,11 @@ pub fn quantize(
     })
 }
 
-fn pretty(config: &Object) -> Vec<u8> {
-    // Objects of JSON values are always written.
-    serde_json::to_vec_pretty(config).unwrap_or_default()
+/// JSON by lines, with its keys in order, as mlx-lm writes it.
+fn sorted(mut value: Value) -> Vec<u8> {
+    value.sort_all_objects();
+    // JSON values are always written.
+    serde_json::to_vec_pretty(&value).unwrap_or_default()
 }
 
 /// A folder of safetensors files, with the files that belong to its tokenizer.
