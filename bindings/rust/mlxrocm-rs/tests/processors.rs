@@ -1,8 +1,8 @@
 //! Logits processors, waiting for any of several generations, and quantized models.
 
 use mlxrocm_rs::{
-    Array, DType, Device, Event, FinishReason, Generation, Model, QuantizeOptions, Request, Session, SessionOptions, Status,
-    list_tensors, load_arrays, quantize, quantize_with, save_safetensors, wait_any,
+    Array, DType, Device, Event, FinishReason, Generation, Model, QuantizeOptions, Request, Session, SessionOptions,
+    Status, list_tensors, load_arrays, quantize, quantize_with, save_safetensors, wait_any,
 };
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
