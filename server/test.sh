@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests the server with the demo model and OpenAI's Python client, which pip fetches into target/server-test.
+# Tests the server with the demo model and OpenAI's Python client, which pip fetches with jsonschema into
+# target/server-test.
 #
 # The library is $MLXROCM_LIBRARY, else what cargo built last.
 set -u
@@ -37,9 +38,9 @@ fi
 cat "$work/unit.log"
 passed=$(($(sed -n 's/^test result: .* \([0-9]*\) passed.*/\1 +/p' "$work/unit.log" | tr '\n' ' ') 0))
 
-# OpenAI's client.
-if ! "$work/venv/bin/python" -c "import openai" 2>/dev/null; then
-    ${PYTHON:-python3} -m venv "$work/venv" && "$work/venv/bin/pip" install -q "openai>=1.50" || {
+# OpenAI's client, and a validator of JSON that is not ours.
+if ! "$work/venv/bin/python" -c "import jsonschema, openai" 2>/dev/null; then
+    ${PYTHON:-python3} -m venv "$work/venv" && "$work/venv/bin/pip" install -q "openai>=1.92" jsonschema || {
         failed=$((failed + 1))
         finish
     }

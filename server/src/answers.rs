@@ -5,6 +5,7 @@
 
 use crate::app::App;
 use crate::error::{ApiError, Result};
+use crate::format::Format;
 use axum::http::StatusCode;
 use mlxrocm_rs::{Canceller, Event, FinishReason, Finished, Generation, Request, Token};
 use std::mem::take;
@@ -52,12 +53,18 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Submits the requests, all or none; `logprobs`: whether the pieces have tokens; `marks`: special tokens that
-    /// give their spelling.
+    /// Submits the requests, all or none; `format`: what was added to them, which errors may be about; `logprobs`:
+    /// whether the pieces have tokens; `marks`: special tokens that give their spelling.
     ///
     /// # Errors
     /// 429 when too many run and wait; what the library says of a request.
-    pub async fn start(app: &Arc<App>, requests: Vec<Request>, logprobs: bool, marks: Marks) -> Result<Answers> {
+    pub async fn start(
+        app: &Arc<App>,
+        requests: Vec<Request>,
+        format: Option<&Format<'_>>,
+        logprobs: bool,
+        marks: Marks,
+    ) -> Result<Answers> {
         let count = u32::try_from(requests.len()).unwrap_or(u32::MAX);
         let permit = app.take_slots(count)?;
         let session = app.session.clone();
@@ -65,7 +72,10 @@ impl Answers {
         let submit = move || requests.iter().map(|request| session.submit(request)).collect();
         let submitted: mlxrocm_rs::Result<Vec<Generation>> =
             tokio::task::spawn_blocking(submit).await.map_err(|error| internal(&error))?;
-        let generations = submitted?;
+        let generations = submitted.map_err(|error| match format {
+            Some(format) => format.name(error.into()),
+            None => error.into(),
+        })?;
         let left = generations.len();
         let pieces = Mutex::new((0..left).map(|_| Piece::default()).collect());
         let shared = Arc::new(Shared { pieces, changed: Notify::new() });

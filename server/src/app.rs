@@ -25,6 +25,8 @@ pub struct App {
     pub tokenizer: Tokenizer,
     /// How the model writes calls of tools.
     pub tools: tools::Form,
+    /// How it can be made to write one.
+    pub calls: Option<tools::Written>,
     /// What requests call the model.
     pub name: String,
     /// The model's facts that /v1/models tells.

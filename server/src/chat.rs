@@ -4,9 +4,10 @@ use crate::answers::{Answers, Piece};
 use crate::app::App;
 use crate::error::{ApiError, Result};
 use crate::fields::Fields;
+use crate::format::Format;
 use crate::logprobs;
 use crate::respond::{self, Form};
-use crate::tools::{self, Part, ToolCalls};
+use crate::tools::{self, Part, ToolCalls, ToolChoice};
 use crate::usage::{Usage, reason};
 use axum::body::Body;
 use axum::extract::State;
@@ -34,15 +35,20 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
     let fields = Fields::read(&body)?;
     fields.check_model(&app.name)?;
     fields.refuse(REFUSED)?;
-    check_format(&fields)?;
+    let choice = ToolChoice::read(&fields)?;
+    let format = choice.format(&fields, app.calls.as_ref(), Format::read(&fields)?)?;
     let top = fields.count("top_logprobs", 0..=20)?;
     let logprobs = fields.get::<bool>("logprobs")?.unwrap_or(false);
     if top.is_some_and(|top| top > 0) && !logprobs {
         return Err(ApiError::field("top_logprobs", "needs logprobs to be true"));
     }
+    let has_tools = choice != ToolChoice::None;
     let most = fields.count("max_completion_tokens", 1..=u32::MAX)?;
     let most = most.or(fields.count("max_tokens", 1..=u32::MAX)?).unwrap_or(0);
-    let mut request = fields.sampling(Request::chat_json(chat_json(&fields)?), most)?;
+    let mut request = fields.sampling(Request::chat_json(chat_json(&fields, has_tools)?), most)?;
+    if let Some(format) = &format {
+        request = format.add_to(request);
+    }
     let seed = fields.seed()?;
     if logprobs {
         request = request.logprobs(top.unwrap_or(0).max(1));
@@ -50,7 +56,7 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
     let count = fields.count("n", 1..=MOST_CHOICES)?.unwrap_or(1);
     let stream = fields.get::<bool>("stream")?.unwrap_or(false);
     // Channels tell more than calls.
-    let reads = has_tools(&fields)? || app.tools == tools::Form::Channels;
+    let reads = has_tools || app.tools == tools::Form::Channels;
     let tools = fields.get::<Value>("tools")?.unwrap_or_default();
     let marks = if reads { app.tools.marks() } else { &[] };
     let form = Chat {
@@ -65,7 +71,7 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
     };
     // Each has a seed of its own.
     let requests = (0..u64::from(count)).map(|index| request.clone().seed(seed.wrapping_add(index))).collect();
-    let answers = Answers::start(&app, requests, logprobs, marks).await?;
+    let answers = Answers::start(&app, requests, format.as_ref(), logprobs, marks).await?;
     if stream { Ok(respond::stream(answers, form)) } else { respond::whole(answers, form).await }
 }
 
@@ -83,30 +89,8 @@ pub fn include_usage(fields: &Fields, stream: bool) -> Result<bool> {
     }
 }
 
-/// Only plain text can be promised.
-fn check_format(fields: &Fields) -> Result<()> {
-    match fields.get::<Map<String, Value>>("response_format")? {
-        Some(format) if format.get("type").and_then(Value::as_str) != Some("text") => {
-            Err(ApiError::field("response_format", "only type text is supported").code("unsupported_parameter"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether the model may call tools.
-fn has_tools(fields: &Fields) -> Result<bool> {
-    let tools = fields.raw("tools").is_some();
-    match fields.get::<Value>("tool_choice")? {
-        None => Ok(tools),
-        Some(Value::String(choice)) if choice == "auto" => Ok(tools),
-        Some(Value::String(choice)) if choice == "none" => Ok(false),
-        Some(_) => Err(ApiError::field("tool_choice", "only auto and none are supported: a call cannot be forced")
-            .code("unsupported_parameter")),
-    }
-}
-
 /// What the chat template is given: later members go before earlier ones of the same name.
-fn chat_json(fields: &Fields) -> Result<String> {
+fn chat_json(fields: &Fields, has_tools: bool) -> Result<String> {
     let messages = fields.raw("messages").ok_or_else(|| ApiError::field("messages", "missing"))?;
     let mut object = match fields.raw("chat_template_kwargs") {
         // The same object without its closing brace.
@@ -119,7 +103,7 @@ fn chat_json(fields: &Fields) -> Result<String> {
     if let Some(effort) = fields.raw("reasoning_effort") {
         object.push_str(&format!("\"reasoning_effort\":{effort},"));
     }
-    if has_tools(fields)? {
+    if has_tools {
         object.push_str(&format!("\"tools\":{},", fields.raw("tools").unwrap_or("null")));
     }
     object.push_str(&format!("\"messages\":{messages}}}"));

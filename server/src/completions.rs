@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::chat::{MOST_CHOICES, include_usage};
 use crate::error::Result;
 use crate::fields::{Fields, Prompt};
+use crate::format::Format;
 use crate::logprobs;
 use crate::respond::{self, Form};
 use crate::usage::{Usage, reason};
@@ -30,6 +31,7 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
     let fields = Fields::read(&body)?;
     fields.check_model(&app.name)?;
     fields.refuse(REFUSED)?;
+    let format = Format::read(&fields)?;
     let prompts = fields.prompts("prompt", MOST_PROMPTS)?;
     let most = fields.count("max_tokens", 1..=u32::MAX)?.unwrap_or(MAX_TOKENS);
     let top = fields.count("logprobs", 0..=20)?;
@@ -42,6 +44,9 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
             Prompt::Tokens(tokens) => Request::tokens(&tokens),
         };
         let mut request = fields.sampling(prompt, most)?;
+        if let Some(format) = &format {
+            request = format.add_to(request);
+        }
         if let Some(top) = top {
             request = request.logprobs(top.max(1));
         }
@@ -60,7 +65,7 @@ pub async fn complete(State(app): State<Arc<App>>, request: HttpRequest<Body>) -
         usage: Usage::default(),
         app: app.clone(),
     };
-    let answers = Answers::start(&app, requests, top.is_some(), &[]).await?;
+    let answers = Answers::start(&app, requests, format.as_ref(), top.is_some(), &[]).await?;
     if stream { Ok(respond::stream(answers, form)) } else { respond::whole(answers, form).await }
 }
 

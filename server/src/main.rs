@@ -7,6 +7,7 @@ mod completions;
 mod embeddings;
 mod error;
 mod fields;
+mod format;
 mod listen;
 mod logprobs;
 mod metrics;
@@ -171,10 +172,18 @@ fn open(options: &Options) -> Result<App, Failure> {
     let info = model.info()?;
     let stem = options.model.file_name().map(|name| name.to_string_lossy().into_owned());
     let stem = stem.map(|name| name.strip_suffix(".gguf").map(str::to_string).unwrap_or(name));
+    let tokenizer = model.tokenizer()?;
+    // Models without a template answer no chats.
+    let template = model.chat_template().unwrap_or_default();
+    let form = tools::Form::of(&template);
+    let control = |mark: &str| {
+        let token = tokenizer.find(mark).ok().flatten()?;
+        tokenizer.is_special(token).is_ok_and(|special| special).then_some(token)
+    };
     Ok(App {
-        tokenizer: model.tokenizer()?,
-        // Models without a template answer no chats.
-        tools: model.chat_template().map(|template| tools::Form::of(&template)).unwrap_or_default(),
+        calls: tools::Written::of(form, &template, control),
+        tokenizer,
+        tools: form,
         name: options.name.clone().or(stem).unwrap_or(info.name),
         facts: json!({
             "family": info.family, "quantization": info.quantization, "parameters": info.parameters,

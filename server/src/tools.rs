@@ -3,9 +3,13 @@
 
 mod calls;
 mod channels;
+mod choice;
+mod written;
 
 use channels::Channels;
+pub use choice::ToolChoice;
 use serde_json::Value;
+pub use written::Written;
 
 /// A part of an answer.
 #[derive(Debug, PartialEq, Eq)]

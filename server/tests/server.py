@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.request
@@ -14,6 +15,26 @@ import openai
 MODEL = os.environ["MLXROCM_DEMO_MODEL"]
 PROGRAM = os.environ["MLXROCM_SERVE"]
 KEY = "a key for the tests"
+
+
+def changed_model(template, **tokens):
+    """A file with the demo model under another chat template, and with other spellings of tokens."""
+    with open(MODEL, "rb") as file:
+        data = file.read()
+    text = lambda text: len(text).to_bytes(8, "little") + text.encode()
+    key = b"tokenizer.chat_template"
+    at = data.index(key) + len(key) + 4
+    length = int.from_bytes(data[at : at + 8], "little")
+    # As long as the old one, so that all else stays where it is.
+    template += "{#" + " " * (length - len(template) - 4) + "#}"
+    data = data[:at] + text(template) + data[at + 8 + length :]
+    for old, new in tokens.items():
+        assert len(old) == len(new) and data.count(text(old)) == 1, old
+        data = data.replace(text(old), text(new))
+    file = tempfile.NamedTemporaryFile(suffix=".gguf", dir=os.environ.get("MLXROCM_SERVER_WORK"))
+    file.write(data)
+    file.flush()
+    return file
 
 
 class Server:

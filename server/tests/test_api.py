@@ -2,14 +2,11 @@
 
 import asyncio
 import json
-import os
-import re
 import socket
-import tempfile
 import unittest
 
 import openai
-from server import KEY, MODEL, Server, read_all
+from server import KEY, Server, read_all
 
 CAPITAL = [{"role": "user", "content": "What is the capital of France?"}]
 
@@ -130,70 +127,6 @@ class Chat(unittest.TestCase):
         self.assertEqual((long.usage.total_tokens, long.choices[0].finish_reason), (512, "length"))
 
 
-class Tools(unittest.TestCase):
-    """With the demo model under a template that has tools: what it continues is the caller's."""
-
-    TEMPLATE = "{% if tools %}{{ tools|tojson }}\n{% endif %}{{ messages[-1].content }}"
-    CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "%s"}}\n</tool_call>\n'
-    TOOLS = [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]
-
-    @classmethod
-    def setUpClass(cls):
-        with open(MODEL, "rb") as file:
-            data = file.read()
-        key = b"tokenizer.chat_template"
-        at = data.index(key) + len(key) + 4
-        length = int.from_bytes(data[at : at + 8], "little")
-        # As long as the old one, so that all else stays where it is.
-        template = cls.TEMPLATE + "{#" + " " * (length - len(cls.TEMPLATE) - 4) + "#}"
-        cls.file = tempfile.NamedTemporaryFile(suffix=".gguf", dir=os.environ.get("MLXROCM_SERVER_WORK"))
-        cls.file.write(data[: at + 8] + template.encode() + data[at + 8 + length :])
-        cls.file.flush()
-        cls.server = Server("--context", 512, model=cls.file.name)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.stop() == 0
-        cls.file.close()
-
-    def chat(self, prompt, **options):
-        options = {"temperature": 0, "max_tokens": 40, "stop": "</end>", **options}
-        messages = [{"role": "user", "content": prompt}]
-        return self.server.client.chat.completions.create(model="demo", messages=messages, **options)
-
-    def test_the_template_is_given_the_tools(self):
-        tokens = lambda **options: self.chat("Hi", max_tokens=1, **options).usage.prompt_tokens
-        without = tokens()
-        self.assertGreater(tokens(tools=self.TOOLS), without + 10)
-        self.assertEqual(tokens(tools=self.TOOLS, tool_choice="none"), without)
-        self.assertEqual(tokens(tools=[]), without)
-        variable = {"chat_template_kwargs": {"tools": self.TOOLS}}
-        self.assertEqual(tokens(extra_body=variable), tokens(tools=self.TOOLS))
-
-    def test_calls_are_taken_out_of_the_text(self):
-        prompt = "".join(self.CALL % city for city in ("Rome", "Paris", "Berlin", "Madrid"))
-        # The same prompt, and nobody looks for calls.
-        plain = self.chat(prompt, extra_body={"chat_template_kwargs": {"tools": self.TOOLS}}).choices[0]
-        self.assertEqual((plain.finish_reason, plain.message.tool_calls), ("length", None))
-        written = re.findall(r"<tool_call>(.*?)</tool_call>", plain.message.content, re.S)
-        wanted = [(call["name"], call["arguments"]) for call in map(json.loads, written)]
-        self.assertGreater(len(wanted), 0, plain.message.content)
-        choice = self.chat(prompt, tools=self.TOOLS).choices[0]
-        self.assertEqual(choice.finish_reason, "tool_calls")
-        calls = choice.message.tool_calls
-        self.assertEqual([(call.function.name, json.loads(call.function.arguments)) for call in calls], wanted)
-        self.assertEqual(len({call.id for call in calls}), len(calls))
-        self.assertNotIn("</tool_call>", choice.message.content or "")
-        streamed, reason, text = [], None, ""
-        for chunk in self.chat(prompt, tools=self.TOOLS, stream=True):
-            delta, reason = chunk.choices[0].delta, chunk.choices[0].finish_reason or reason
-            text += delta.content or ""
-            streamed += [(call.index, call.function.model_dump()) for call in delta.tool_calls or []]
-        whole = list(enumerate(call.function.model_dump() for call in calls))
-        self.assertEqual((streamed, reason), (whole, "tool_calls"))
-        self.assertEqual(text, choice.message.content or "")
-
-
 class Completions(unittest.TestCase):
     def test_texts_and_tokens(self):
         one = text("The capital of France is")
@@ -308,9 +241,7 @@ class Refusals(unittest.TestCase):
             ({"stop": 5}, "stop"), ({"logit_bias": {"a": 1}}, "logit_bias"), ({"logit_bias": {"1": 101}}, "logit_bias"),
             ({"presence_penalty": 3}, "presence_penalty"), ({"frequency_penalty": -3}, "frequency_penalty"),
             ({"top_logprobs": 3}, "top_logprobs"), ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
-            ({"response_format": {"type": "json_object"}}, "response_format"), ({"stream_options": {}}, "stream_options"),
-            ({"tools": Tools.TOOLS, "tool_choice": "required"}, "tool_choice"), ({"functions": [{"name": "f"}]}, "functions"),
-            ({"modalities": ["audio"]}, "modalities"), ({"extra_body": {"min_p": 2}}, "min_p"),
+            ({"stream_options": {}}, "stream_options"), ({"functions": [{"name": "f"}]}, "functions"), ({"modalities": ["audio"]}, "modalities"), ({"extra_body": {"min_p": 2}}, "min_p"),
             ({"extra_body": {"chat_template_kwargs": []}}, "chat_template_kwargs"),
         ]:  # fmt: skip
             error = self.refused(lambda: chat(**options))

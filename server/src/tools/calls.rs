@@ -79,7 +79,7 @@ fn list(text: &str) -> Option<Vec<Part>> {
 }
 
 /// What can be a name.
-fn named(name: &str) -> Option<String> {
+pub fn named(name: &str) -> Option<String> {
     let fits = |c: char| c.is_alphanumeric() || "_-.:/".contains(c);
     (!name.is_empty() && name.chars().all(fits)).then(|| name.into())
 }

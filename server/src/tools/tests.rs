@@ -208,3 +208,40 @@ fn templates_tell_their_form() {
         assert!(!form.marks().is_empty());
     }
 }
+
+#[test]
+fn calls_that_can_be_forced() {
+    let tools = r#"[
+        {"type": "function", "function": {"name": "f", "parameters": { "properties": {"z": true, "a": false}}}},
+        {"type": "function", "function": {"name": "g", "parameters": {}}},
+        {"type": "function", "function": {"name": "h"}}
+    ]"#;
+    let layout = r#""x-guidance": {"whitespace_pattern": " "}"#;
+    let (f, g) = (
+        format!(r#"%json {{"type": "object", {layout}, "properties": {{"z": true, "a": false}}}}"#),
+        format!(r#"%json {{"type": "object", {layout}}}"#),
+    );
+    let check = |form, template: &str, control: fn(&str) -> Option<u32>, [before, between, after]: [&str; 3]| {
+        let written = Written::of(form, template, control).unwrap();
+        let call = |name: &str, arguments: &str| format!("{before} \"{name}\" {between} {arguments} {after}");
+        let wanted = format!("start: {}\n  | {}\n  | {}\n", call("f", &f), call("g", &g), call("h", "\"{}\""));
+        assert_eq!(written.grammar(&written::read(tools).unwrap(), None).unwrap(), wanted);
+        let or = |schema| written.grammar(&[], Some(schema)).unwrap();
+        assert_eq!(or("{ }"), format!("start: %json {{{layout}}}\n"));
+        assert_eq!(or("false"), format!("start: %json {{{layout}, \"allOf\": [false]}}\n"));
+        written.can_be_told_from_json()
+    };
+    let arguments = r#""\", \"arguments\": ""#;
+    let json = [r#""<tool_call>" "\n{\"name\": \"""#, arguments, r#""}\n" "</tool_call>""#];
+    assert!(check(Form::Json, "", |_| None, json));
+    let json = [r#"<[7]> "\n{\"name\": \"""#, arguments, r#""}\n" <[7]>"#];
+    assert!(check(Form::Json, "", |_| Some(7), json));
+    let list = [r#""[TOOL_CALLS]" "[{\"name\": \"""#, arguments, r#""}]""#];
+    assert!(!check(Form::List, "", |_| None, list));
+    assert!(check(Form::List, "[ARGS]", |mark| (mark == "[TOOL_CALLS]").then_some(9), ["<[9]>", "\"[ARGS]\"", ""]));
+    let object = [r#""{\"name\": \"""#, r#""\", \"parameters\": ""#, r#""}""#];
+    assert!(!check(Form::Object, "", |_| None, object));
+    for form in [Form::Functions, Form::Keys, Form::Section, Form::Invokes, Form::Channels] {
+        assert_eq!(Written::of(form, "", |_| None), None);
+    }
+}
