@@ -20,6 +20,9 @@ const STACK: usize = 256 << 20;
 /// Bytes of the longest grammar, whose rules fit the stack: one that names another has eight bytes.
 const LONGEST_GRAMMAR: usize = 256 << 10;
 
+/// States of an automaton that a request may have made, each of one or two KB; schemas as they are used make thousands.
+const MOST_STATES: usize = 50_000;
+
 /// Between the parts of a JSON text: nothing, a space, or up to two new lines and an indentation. Without a limit,
 /// models that are not sure write white space until the end.
 const JSON_SPACE: &str = r" |\n{1,2}[ \t]{0,20}";
@@ -72,6 +75,7 @@ impl Grammars {
         factory.quiet();
         *factory.limits_mut() = ParserLimits {
             verbose_errors: false,
+            max_lexer_states: MOST_STATES,
             ..ParserLimits::default()
         };
         Ok(Grammars { factory, end })

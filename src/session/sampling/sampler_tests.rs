@@ -319,6 +319,7 @@ fn bad_logits_are_an_error() {
     let short = Sampler::new(Sampling::default(), 10, &[]).unwrap().sample(
         &mut [1.0],
         0,
+        None,
         &mut Scratch::default(),
     );
     assert!(matches!(short, Err(Error::Internal(_))));
