@@ -59,7 +59,7 @@ note() { echo "$*" | tee -a "$MLXROCM_TEST_LOG"; }
 # Everything is built first, then the test programs run, as many at once as there are CPUs: most wait for one thread.
 built=$MLXROCM_TEST_LOG.built
 build() {
-    if ! ${CARGO:-cargo} test --locked --no-run "$@" 2>>"$built"; then
+    if ! RUSTC_WORKSPACE_WRAPPER=$PWD/tests/support/rustc.sh ${CARGO:-cargo} test --locked --no-run "$@" 2>>"$built"; then
         cat "$built"
         note "PART FAILED: build"
     fi
