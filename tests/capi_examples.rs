@@ -164,6 +164,23 @@ fn e14_embed_finds_what_is_alike() {
 }
 
 #[test]
+fn e15_json_fits_its_schema() {
+    let model = model();
+    let out = succeed("15_json", &[&model, "Anna is 31 years old. Who is it?"], "").0;
+    let person: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(
+        person["name"].is_string() && person["age"].as_u64().is_some_and(|age| age <= 150),
+        "{out}"
+    );
+    let schema = r#"{"enum": [["a"], "b"]}"#;
+    let out = succeed("15_json", &[&model, "Choose.", schema], "").0;
+    assert!(
+        ["[\"a\"]", "\"b\""].contains(&out.replace([' ', '\n'], "").as_str()),
+        "{out}"
+    );
+}
+
+#[test]
 fn bench_makes_a_model_and_measures_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tiny");
