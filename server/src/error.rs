@@ -71,6 +71,11 @@ impl ApiError {
 
 impl From<mlxrocm_rs::Error> for ApiError {
     fn from(error: mlxrocm_rs::Error) -> ApiError {
+        // The library has a list of what is an object of tokens here.
+        let bias = error.message.strip_prefix("bias_tokens[").and_then(|rest| rest.split_once("] is "));
+        if let Some((_, wrong)) = bias {
+            return ApiError::field("logit_bias", wrong);
+        }
         match error.status {
             Status::ContextFull => ApiError::invalid(error.message).code("context_length_exceeded"),
             Status::InvalidArgument | Status::Unsupported => ApiError::invalid(error.message),

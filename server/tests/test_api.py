@@ -250,7 +250,10 @@ class Refusals(unittest.TestCase):
         for messages, word in [([], "no messages"), (image, "image_url"), ([{"content": "a"}], "role"), ([5], "object")]:
             self.assertIn(word, str(self.refused(lambda: chat(messages))))
         self.assertIn("tools", str(self.refused(lambda: chat(tools=[5]))))
-        self.assertIn("token", str(self.refused(lambda: chat(logit_bias={99999: 1}))))
+        unknown = self.refused(lambda: chat(logit_bias={1: 1, 99999: 1}))
+        self.assertEqual(unknown.param, "logit_bias")
+        self.assertIn("token 99999", str(unknown))
+        self.assertNotIn("bias_tokens", str(unknown))
 
     def test_completions(self):
         for prompt in (5, [], [[]], [""], ["a", 5], {"a": 1}, ["a"] * 65, [99999], [-1]):
