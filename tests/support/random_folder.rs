@@ -49,7 +49,10 @@ impl Spec {
     pub(super) fn write_folder(&self, folder: &Path) {
         std::fs::create_dir_all(folder).unwrap();
         let json = |name: &str, value: &Value| {
-            let text = serde_json::to_string_pretty(value).unwrap();
+            // References know the bytes.
+            let mut value = value.clone();
+            value.sort_all_objects();
+            let text = serde_json::to_string_pretty(&value).unwrap();
             std::fs::write(folder.join(name), text).unwrap();
         };
         json("config.json", &self.config());
