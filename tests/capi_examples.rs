@@ -404,5 +404,5 @@ fn examples_are_short_and_all_are_run() {
             count += 1;
         }
     }
-    assert_eq!(count, 20);
+    assert_eq!(count, 21);
 }
