@@ -38,19 +38,25 @@ static int answers(const struct settings *settings, const mlxrocm_model *model) 
     return found;
 }
 
-/* What an option says, or what is in the file that it names behind an @; NULL: nothing was said. */
-static bool get_text(const char *value, const char *option, struct text *kept, const char **text, size_t *length) {
+/* What the answer must be. */
+struct forms {
+    struct text json_schema, regex, grammar;
+};
+
+/* What an option says, or what is in the file that it names behind an @. Nothing where nothing was said. */
+static bool get_form(const char *value, const char *option, struct text *form) {
     if (value == NULL) return true;
     const char *path = value[0] == '@' ? value + 1 : NULL;
-    if (path == NULL) text_add(kept, value, strlen(value));
-    else if (!read_file(path, kept)) return false;
-    if (kept->length == 0) {
-        fail("%s is empty", path != NULL ? path : option);
-        return false;
-    }
-    *text = kept->bytes;
-    *length = kept->length;
-    return true;
+    if (path == NULL) text_add(form, value, strlen(value));
+    else if (!read_file(path, form)) return false;
+    if (form->length == 0) fail("%s is empty", path != NULL ? path : option);
+    return form->length > 0;
+}
+
+static bool get_forms(const struct settings *settings, struct forms *forms) {
+    return get_form(settings->json_schema, "--json-schema", &forms->json_schema) &&
+           get_form(settings->regex, "--regex", &forms->regex) &&
+           get_form(settings->grammar, "--grammar", &forms->grammar);
 }
 
 static int submit_and_stream(const struct settings *settings, const mlxrocm_session *session,
@@ -58,18 +64,7 @@ static int submit_and_stream(const struct settings *settings, const mlxrocm_sess
     mlxrocm_error *error = NULL;
     mlxrocm_generation *generation = NULL;
     mlxrocm_event end;
-    struct text schema = {0}, regex = {0}, grammar = {0};
-    mlxrocm_request asked = *request;
-    mlxrocm_status status = MLXROCM_ERROR_IO;
-    const bool got =
-        get_text(settings->json_schema, "--json-schema", &schema, &asked.json_schema, &asked.json_schema_length) &&
-        get_text(settings->regex, "--regex", &regex, &asked.regex, &asked.regex_length) &&
-        get_text(settings->grammar, "--grammar", &grammar, &asked.grammar, &asked.grammar_length);
-    if (got) status = mlxrocm_session_submit(session, &asked, &generation, &error);
-    text_free(&schema);
-    text_free(&regex);
-    text_free(&grammar);
-    if (status != MLXROCM_OK) return got ? fail_with(error) : EXIT_FAILED;
+    if (mlxrocm_session_submit(session, request, &generation, &error) != MLXROCM_OK) return fail_with(error);
     const int result = stream(generation, NULL, &end);
     mlxrocm_generation_free(generation);
     if (result != 0) return result;
@@ -78,8 +73,14 @@ static int submit_and_stream(const struct settings *settings, const mlxrocm_sess
 }
 
 static int answer(const struct settings *settings, const mlxrocm_model *model, const mlxrocm_session *session,
-                  const struct text *prompt) {
+                  const struct text *prompt, const struct forms *forms) {
     mlxrocm_request request = make_request(settings);
+    request.json_schema = forms->json_schema.bytes;
+    request.json_schema_length = forms->json_schema.length;
+    request.regex = forms->regex.bytes;
+    request.regex_length = forms->regex.length;
+    request.grammar = forms->grammar.bytes;
+    request.grammar_length = forms->grammar.length;
     const int is_chat = answers(settings, model);
     if (is_chat < 0) return EXIT_FAILED;
     if (is_chat == 0) {
@@ -105,6 +106,7 @@ static int answer(const struct settings *settings, const mlxrocm_model *model, c
 
 static int run(const struct settings *settings, char **operands, size_t count) {
     struct text prompt = {0};
+    struct forms forms = {0};
     mlxrocm_model *model = NULL;
     mlxrocm_session *session = NULL;
     int result = EXIT_FAILED;
@@ -118,13 +120,17 @@ static int run(const struct settings *settings, char **operands, size_t count) {
     }
     if (settings->system != NULL && !check_utf8("--system", settings->system, strlen(settings->system)))
         return EXIT_USAGE;
-    if (get_prompt(settings, count > 1 ? operands[1] : NULL, &prompt)) {
+    if (get_forms(settings, &forms) && get_prompt(settings, count > 1 ? operands[1] : NULL, &prompt)) {
         catch_interrupts(1);
-        if (open_model(settings, operands[0], &model, &session)) result = answer(settings, model, session, &prompt);
+        if (open_model(settings, operands[0], &model, &session))
+            result = answer(settings, model, session, &prompt, &forms);
     }
     mlxrocm_session_free(session);
     mlxrocm_model_free(model);
     text_free(&prompt);
+    text_free(&forms.json_schema);
+    text_free(&forms.regex);
+    text_free(&forms.grammar);
     return result;
 }
 

@@ -127,7 +127,7 @@ fn check_batch(model: &Arc<Model>, references: &str, kv: KvType) {
 
 #[test]
 fn demo_tokenizer_gives_the_ids_of_the_text() {
-    let model = load(&demo_gguf());
+    let model = load(&demo_model());
     let text = std::fs::read_to_string(golden("text.txt")).expect("text.txt");
     let ids = model
         .tokenizer()
@@ -138,24 +138,24 @@ fn demo_tokenizer_gives_the_ids_of_the_text() {
 
 #[test]
 fn demo_prompts() {
-    check_prompts(&load(&demo_gguf()), "demo");
+    check_prompts(&load(&demo_model()), "demo");
 }
 
 #[test]
 fn demo_text() {
-    check_text(&load(&demo_gguf()), "demo", usize::MAX);
+    check_text(&load(&demo_model()), "demo", usize::MAX);
 }
 
 #[test]
 fn demo_batch_of_four_equals_alone() {
-    check_batch(&load(&demo_gguf()), "demo", KvType::F16);
+    check_batch(&load(&demo_model()), "demo", KvType::F16);
 }
 
 /// Mean KL divergence of the text's logits over each quantized cache from those over f16, in nats.
 #[test]
 fn demo_quantized_caches() {
     const TOKENS: usize = 512;
-    let model = load(&demo_gguf());
+    let model = load(&demo_model());
     let vocab = model.info().vocab_size;
     let ids = &text_ids()[..TOKENS];
     let reference = text_reference("demo");
@@ -184,7 +184,7 @@ fn demo_quantized_caches() {
 
 #[test]
 fn demo_batch_of_four_equals_alone_over_quantized_caches() {
-    let model = load(&demo_gguf());
+    let model = load(&demo_model());
     check_batch(&model, "demo", KvType::Q8);
     check_batch(&model, "demo", KvType::Q4);
 }

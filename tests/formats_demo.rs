@@ -1,24 +1,13 @@
 //! The demo model's file: opens, binds, and its numbers read both ways agree.
 
+#[path = "support/demo_model.rs"]
+mod demo_model;
+
+use demo_model::demo_model;
 use mlxrocm::formats::{Format, RowGroups, Weight};
 use mlxrocm::model::config::RopeScaling;
 use mlxrocm::model::weights::Source;
-use std::path::PathBuf;
 use std::time::Instant;
-
-fn demo_model() -> PathBuf {
-    let path = match std::env::var_os("MLXROCM_DEMO_MODEL") {
-        Some(path) => path.into(),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf"),
-    };
-    assert!(
-        path.is_file(),
-        "the demo model {} is missing: `make test` fetches it, or set MLXROCM_DEMO_MODEL",
-        path.display()
-    );
-    path
-}
 
 /// All matrices of the model, by path.
 fn bind(source: &Source) -> Vec<Weight> {

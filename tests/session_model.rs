@@ -1,30 +1,20 @@
 //! The session over the demo model: what else runs must not change a single token.
 
+#[path = "support/demo_model.rs"]
+mod demo_model;
+
+use demo_model::demo_model;
 use mlxrocm::model::{LoadOptions, Model};
 use mlxrocm::session::{
     Event, FinishReason, Generation, Next, Request, Sampling, Session, SessionOptions, Usage,
 };
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 fn model() -> Arc<Model> {
     static MODEL: OnceLock<Arc<Model>> = OnceLock::new();
     MODEL
-        .get_or_init(|| {
-            let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
-                || {
-                    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-                        .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-                },
-                PathBuf::from,
-            );
-            assert!(
-                path.is_file(),
-                "the demo model is missing: run `make test`, or set MLXROCM_DEMO_MODEL to it"
-            );
-            Model::load(&path, &LoadOptions::default(), None).unwrap()
-        })
+        .get_or_init(|| Model::load(&demo_model(), &LoadOptions::default(), None).unwrap())
         .clone()
 }
 

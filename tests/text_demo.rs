@@ -1,27 +1,13 @@
 //! The tokenizer and chat template of the demo model.
 
+#[path = "support/demo_model.rs"]
+mod demo_model;
 mod text_strings;
 
+use demo_model::demo_model;
 use mlxrocm::formats::gguf::Gguf;
 use mlxrocm::text::{ChatTemplate, DecodeStream, Message, Tokenizer};
-use std::path::PathBuf;
 use std::sync::Arc;
-
-fn demo_model() -> PathBuf {
-    let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
-        || {
-            PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-                .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-        },
-        PathBuf::from,
-    );
-    assert!(
-        path.is_file(),
-        "the demo model {} is missing: run `make test`, or set MLXROCM_DEMO_MODEL",
-        path.display()
-    );
-    path
-}
 
 #[test]
 fn encode_and_decode() {

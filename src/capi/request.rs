@@ -141,14 +141,16 @@ pub struct mlxrocm_request {
     pub chat_json: *const c_char,
     /// Bytes of `chat_json`; 0: it is NUL-terminated.
     pub chat_json_length: usize,
-    /// A JSON schema, UTF-8: the generated text is JSON that fits it. `{"type": "object"}`: any object. Keywords that
-    /// llguidance does not know are an error. Between the parts are at most a space, or two new lines and 20 spaces,
-    /// unless the schema has llguidance's `x-guidance`. NULL: none. At most one of this, `regex` and `grammar`.
+    /// A JSON schema, UTF-8: the generated text is JSON that fits it. `{"type": "object"}`: any object. Keywords of JSON
+    /// schemas that llguidance cannot follow (`not`, `if`, `uniqueItems`, `contains` …) and formats that it does not know
+    /// are an error that names them; other words say nothing. Between the parts are at most a space, or two new lines and
+    /// 20 spaces or tabs, unless the schema has llguidance's `x-guidance`. NULL: none. At most one of this, `regex` and
+    /// `grammar`.
     pub json_schema: *const c_char,
     /// Bytes of `json_schema`; 0: it is NUL-terminated.
     pub json_schema_length: usize,
-    /// A regular expression that matches all of the generated text, UTF-8; Rust's syntax without looking around. NULL:
-    /// none.
+    /// A regular expression that matches all of the generated text, UTF-8; Rust's syntax, but word boundaries
+    /// are an error. NULL: none.
     pub regex: *const c_char,
     /// Bytes of `regex`; 0: it is NUL-terminated.
     pub regex_length: usize,

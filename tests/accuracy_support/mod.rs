@@ -3,8 +3,12 @@
 //! The references were made with MLX's CPU build, all weights dequantized to float32 and all arithmetic in
 //! float32 (`tests/golden/models/make_references.py` says how, and describes the files).
 
-#![allow(dead_code)] // each test binary uses a part
+#![allow(dead_code, unused_imports)] // each test binary uses a part
 
+#[path = "../support/demo_model.rs"]
+mod demo_model;
+
+pub use demo_model::demo_model;
 use mlxrocm::model::{KvType, LoadOptions, Model};
 use mlxrocm::session::{Event, FinishReason, Generation, Next, Request, Session, SessionOptions};
 use serde::Deserialize;
@@ -32,20 +36,6 @@ fn root() -> PathBuf {
 /// A file of `tests/golden/models`.
 pub fn golden(name: &str) -> PathBuf {
     root().join("tests/golden/models").join(name)
-}
-
-/// The demo GGUF; `make test` fetches it.
-pub fn demo_gguf() -> PathBuf {
-    let path = match std::env::var_os("MLXROCM_DEMO_MODEL") {
-        Some(path) => PathBuf::from(path),
-        None => root().join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf"),
-    };
-    assert!(
-        path.is_file(),
-        "the demo model is not at {}: run `make test`, which fetches it, or set MLXROCM_DEMO_MODEL",
-        path.display()
-    );
-    path
 }
 
 /// A model folder made from the demo GGUF; `make test` makes them.

@@ -1,24 +1,9 @@
 //! The demo model.
 
+use crate::demo_model::demo_model;
 use crate::on_gpu::{device, farthest, load};
 use crate::{check_report, gpu, largest, logits};
 use mlxrocm::model::{CHOSEN, Choice, DeviceChoice, Forward, KvType, Model, Slice, Wanted};
-use std::path::{Path, PathBuf};
-
-fn demo_model() -> PathBuf {
-    let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
-        || {
-            Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-        },
-        PathBuf::from,
-    );
-    assert!(
-        path.is_file(),
-        "the demo model is missing: run `make test`, or set MLXROCM_DEMO_MODEL to it"
-    );
-    path
-}
 
 /// Greedy tokens after a prompt, which is computed in one chunk. Where the device chooses them, each
 /// step is queued before the token of the one before is known.

@@ -3,6 +3,8 @@
 
 mod caches;
 mod demo;
+#[path = "../support/demo_model.rs"]
+mod demo_model;
 #[path = "../support/gpu.rs"]
 mod gpu;
 #[allow(dead_code)] // other tests use the rest

@@ -15,6 +15,9 @@ fn what_cannot_be_compiled_is_an_error_that_names_the_field() {
         ("5", "json_schema: "),
         (r#"{"type": "objekt"}"#, "objekt"),
         (r##"{"$ref": "#/nowhere"}"##, "json_schema: "),
+        (r#"{"type": "array", "uniqueItems": true}"#, "uniqueItems"),
+        (r#"{"not": {"const": 1}}"#, "not"),
+        (r#"{"type": "string", "format": "words"}"#, "words"),
         (r#"{"$ref": "http://example.org/schema"}"#, "json_schema: "),
         (
             r#"{"type": "string", "minLength": 3, "maxLength": 2}"#,
@@ -25,8 +28,13 @@ fn what_cannot_be_compiled_is_an_error_that_names_the_field() {
     ]
     .map(|(text, says)| (GrammarSource::JsonSchema(text), says));
     let open = deep("(");
-    let regexes = [("(", "regex: "), ("a(?=b)", "regex: "), (&open, "regex: ")]
-        .map(|(text, says)| (GrammarSource::Regex(text), says));
+    let regexes = [
+        ("(", "regex: "),
+        ("a(?=b)", "regex: "),
+        (r"\ba", "regex: "),
+        (&open, "regex: "),
+    ]
+    .map(|(text, says)| (GrammarSource::Regex(text), says));
     let groups = format!("start: {}", deep("("));
     let grammars = [
         ("", "grammar: "),
@@ -36,6 +44,8 @@ fn what_cannot_be_compiled_is_an_error_that_names_the_field() {
         (&groups, "grammar: "),
     ]
     .map(|(text, says)| (GrammarSource::Lark(text), says));
+    // Words that are no keywords say nothing.
+    compile(GrammarSource::JsonSchema(r#"{"title": "A", "unknown": 1}"#)).unwrap();
     for (source, says) in schemas.into_iter().chain(regexes).chain(grammars) {
         let begin = Instant::now();
         match compile(source) {

@@ -1,5 +1,7 @@
 //! Grammars: which tokens may come next, over the demo model's tokenizer and in its session.
 
+#[path = "../support/demo_model.rs"]
+mod demo_model;
 mod errors;
 mod masks;
 #[path = "../support/prng.rs"]
@@ -8,28 +10,18 @@ mod prng;
 mod session;
 mod walks;
 
+use demo_model::demo_model;
 use mlxrocm::Result;
 use mlxrocm::model::{LoadOptions, Model};
 use mlxrocm::text::{Grammar, GrammarSource};
 use prng::Prng;
 use serde::Deserialize;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 fn model() -> Arc<Model> {
     static MODEL: OnceLock<Arc<Model>> = OnceLock::new();
     MODEL
-        .get_or_init(|| {
-            let path = std::env::var_os("MLXROCM_DEMO_MODEL").map_or_else(
-                || {
-                    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-                        .join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-                },
-                PathBuf::from,
-            );
-            assert!(path.is_file(), "the demo model is missing: run `make test`");
-            Model::load(&path, &LoadOptions::default(), None).unwrap()
-        })
+        .get_or_init(|| Model::load(&demo_model(), &LoadOptions::default(), None).unwrap())
         .clone()
 }
 

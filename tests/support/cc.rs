@@ -1,6 +1,10 @@
 //! Compiles C and C++ programs against the library of this very build, and runs them.
-#![allow(dead_code)] // each test program uses a part
+#![allow(dead_code, unused_imports)] // each test program uses a part
 
+#[path = "demo_model.rs"]
+mod demo_model;
+
+pub use demo_model::demo_model;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -51,20 +55,6 @@ pub fn library_folder() -> &'static Path {
         }
         folder
     })
-}
-
-/// The model that `make demo` and `make test` fetch.
-pub fn demo_model() -> PathBuf {
-    let path = match std::env::var_os("MLXROCM_DEMO_MODEL") {
-        Some(path) => PathBuf::from(path),
-        None => root().join(".cache/models/SmolLM2-135M-Instruct.Q4_1.gguf"),
-    };
-    assert!(
-        path.is_file(),
-        "the demo model {} is missing: `make model` fetches it, or set MLXROCM_DEMO_MODEL",
-        path.display()
-    );
-    path
 }
 
 /// Whether a program can be found.
