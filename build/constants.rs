@@ -69,7 +69,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("attention/wide", &["HEADS", "THREADS"]),
     ("attention/widest", &["COLUMNS"]),
-    ("experts/route", &["MAX_ROUTED"]),
+    ("experts/route", &["FEW_ROUTED", "MAX_ROUTED"]),
     (
         "experts/route_scores",
         &["MOST_EXPERTS", "ROUTE_LANES", "enum Scores"],
@@ -133,6 +133,10 @@ pub const SHARED: &[(&str, &[&str])] = &[
     (
         "recurrent/delta_chunks",
         &["CHUNK", "CHUNK_WAVES", "KEY_WAVES", "STATE_WAVES"],
+    ),
+    (
+        "recurrent/delta_step",
+        &["STEP_TAPS", "STEP_THREADS", "STEP_VALUES"],
     ),
     (
         "recurrent/conv",

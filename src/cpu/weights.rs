@@ -2,7 +2,7 @@
 
 use super::packed::{PackedWeight, TILE_ROWS};
 use super::threads::ThreadPool;
-use crate::formats::{Bytes, Format, ScalarType, Weight};
+use crate::formats::{Bytes, Format, MappedFile, ScalarType, Weight};
 use crate::{Error, Result};
 
 /// An unquantized matrix, used where it lies in the file.
@@ -62,17 +62,13 @@ impl CpuWeights {
         let mut list = Vec::with_capacity(matrices.len());
         for weight in &matrices {
             list.push(match weight.format {
-                Format::Dense(_) if weight.turns != 1 => {
-                    let what = format!("{}: rows by turns, not quantized", weight.name);
-                    return Err(Error::Internal(what));
-                }
                 Format::Dense(ty) => {
                     progress(weight.byte_len() as u64)?;
                     CpuMatrix::Dense(DenseMatrix {
                         ty,
                         rows: weight.rows,
                         cols: weight.cols,
-                        data: weight.data.clone(),
+                        data: rows_together(weight)?,
                     })
                 }
                 _ => CpuMatrix::Packed(packed.next().ok_or_else(|| {
@@ -86,4 +82,16 @@ impl CpuWeights {
             vectors,
         })
     }
+}
+
+/// The rows of an unquantized weight, one after the other: where they lie, or, of rows by turns, copied.
+fn rows_together(weight: &Weight) -> Result<Bytes> {
+    if weight.turns == 1 {
+        return Ok(weight.data.clone());
+    }
+    let mut rows = Vec::with_capacity(weight.byte_len());
+    for row in 0..weight.rows {
+        rows.extend_from_slice(weight.row(row)?[0]);
+    }
+    MappedFile::made_of(weight.data.path(), &rows)
 }

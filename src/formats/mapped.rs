@@ -40,7 +40,7 @@ impl MappedFile {
     ///
     /// # Errors
     /// `OutOfMemory` if there is no memory for them.
-    pub fn made_of(path: &Path, numbers: &[f32]) -> Result<Bytes> {
+    pub fn made_of<T: bytemuck::NoUninit>(path: &Path, numbers: &[T]) -> Result<Bytes> {
         let bytes: &[u8] = bytemuck::cast_slice(numbers);
         let none =
             |e: std::io::Error| Error::OutOfMemory(format!("{}: {}", path.display(), said(&e)));

@@ -4,6 +4,7 @@ use super::quantization::{Parts, Taken};
 use super::{Bytes, Format, RowGroups, quantization};
 use crate::{Error, Result};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A weight matrix `[rows, cols]` (or a vector: `rows == 1`) inside mapped files.
 ///
@@ -20,6 +21,8 @@ pub struct Weight {
     pub turns: usize,
     /// Which of them this is.
     pub turn: usize,
+    /// Rows of each that follow one another before the next one's turn.
+    pub run: usize,
     /// Output features (or vocabulary), of all matrices of a stack together.
     pub rows: usize,
     /// Input features; the direction of the groups.
@@ -33,6 +36,8 @@ pub struct Weight {
     /// All scales are divided by this (compressed-tensors' `weight_global_scale`); 1 of most weights. Bytes on a device and
     /// the group form know nothing of it: who multiplies by the matrix divides what comes out.
     pub divisor: f32,
+    /// What the last rows are, if they lie elsewhere: [`Weight::followed_by`].
+    pub more: Option<Arc<Weight>>,
 }
 
 impl Weight {
@@ -103,13 +108,39 @@ impl Weight {
             stack: 1,
             turns: 1,
             turn: 0,
+            run: 1,
             rows,
             cols,
             data,
             scales,
             biases,
             divisor: 1.0,
+            more: None,
         })
+    }
+
+    /// This weight's rows and then those of another one, which is one more matrix behind a stack. `None` where their formats
+    /// or columns differ, or rows cannot be taken apart.
+    pub fn followed_by(mut self, other: Weight) -> Option<Weight> {
+        let is_plain =
+            |weight: &Weight| (weight.turns, weight.divisor) == (1, 1.0) && weight.more.is_none();
+        let fits = (self.format, self.cols) == (other.format, other.cols)
+            && (is_plain(&self) && is_plain(&other) && other.stack == 1)
+            && (self.format.rows_apart() && self.format.group_form().is_some());
+        let is_stack = self.stack > 1;
+        if !fits || (is_stack && Some(self.rows) != other.rows.checked_mul(self.stack)) {
+            return None;
+        }
+        self.stack += usize::from(is_stack);
+        self.rows += other.rows;
+        self.more = Some(Arc::new(other));
+        Some(self)
+    }
+
+    /// Rows that lie in this weight's own bytes: the first.
+    pub fn own_rows(&self) -> usize {
+        let more = self.more.as_ref().map_or(0, |more| more.rows);
+        self.rows.saturating_sub(more)
     }
 
     /// The same bytes, all scales divided by a number.
@@ -121,7 +152,7 @@ impl Weight {
     /// The same bytes as a stack of matrices, which share the rows evenly. Error where they do not, or
     /// where the format does not keep rows apart.
     pub fn stacked(mut self, stack: usize) -> Result<Weight> {
-        let even = stack > 0 && self.rows.is_multiple_of(stack);
+        let even = stack > 0 && self.rows.is_multiple_of(stack) && self.more.is_none();
         if stack != 1 && !(even && self.format.rows_apart()) {
             return Err(Error::InvalidFile(format!(
                 "tensor {}: {} rows of {} weights are no stack of {stack} matrices",
@@ -132,11 +163,17 @@ impl Weight {
         Ok(self)
     }
 
-    /// Every `turns`th row from row `turn` on, as a weight (or a stack) over the same bytes. Error where a matrix
-    /// has no such rows, or where the format does not keep rows apart.
-    pub fn by_turns(mut self, turns: usize, turn: usize) -> Result<Weight> {
-        let even = turn < turns && (self.rows / self.stack).is_multiple_of(turns);
-        if !even || self.turns != 1 || !self.format.rows_apart() {
+    /// Every `turns`th run of `run` rows from the one numbered `turn` on, as a weight (or a stack) over the same bytes.
+    /// Error where a matrix has no such rows, or where the format does not keep rows apart.
+    pub fn by_turns(mut self, turns: usize, turn: usize, run: usize) -> Result<Weight> {
+        let round = turns.checked_mul(run).filter(|&round| round > 0);
+        let even = round.is_some_and(|round| (self.rows / self.stack).is_multiple_of(round));
+        if !even
+            || turn >= turns
+            || self.turns != 1
+            || self.more.is_some()
+            || !self.format.rows_apart()
+        {
             return Err(Error::InvalidFile(format!(
                 "tensor {}: {} rows of {} weights are not those of {turns} matrices by turns",
                 self.name,
@@ -145,7 +182,7 @@ impl Weight {
             )));
         }
         self.rows /= turns;
-        (self.turns, self.turn) = (turns, turn);
+        (self.turns, self.turn, self.run) = (turns, turn, run);
         Ok(self)
     }
 
@@ -157,8 +194,12 @@ impl Weight {
                 self.name, self.stack
             )));
         }
+        if let Some(more) = self.more.as_ref().filter(|_| index + 1 == self.stack) {
+            return Ok(Weight::clone(more));
+        }
+        let own = self.stack - usize::from(self.more.is_some());
         let part = |bytes: &Bytes| {
-            let len = bytes.len() / self.stack;
+            let len = bytes.len() / own.max(1);
             let part = bytes.part(index * len..(index + 1) * len);
             part.ok_or_else(|| self.unfit())
         };
@@ -172,13 +213,13 @@ impl Weight {
             self.biases.as_ref().map(part).transpose()?,
         )?
         .divided(self.divisor)
-        .by_turns(self.turns, self.turn)
+        .by_turns(self.turns, self.turn, self.run)
     }
 
     /// Some rows of a matrix, as a weight of its own over the same bytes. Error where the format does not
     /// keep rows apart.
     pub fn rows_of(&self, rows: Range<usize>) -> Result<Weight> {
-        let one = self.stack == 1 && self.turns == 1;
+        let one = self.stack == 1 && self.turns == 1 && self.more.is_none();
         if rows.end > self.rows || !one || !self.format.rows_apart() {
             return Err(Error::Unsupported(format!(
                 "{}: tensor {}: rows {rows:?} of {} of {} cannot be taken apart",
@@ -280,11 +321,14 @@ impl Weight {
                 self.name, self.rows
             )));
         }
+        if let (Some(more), Some(row)) = (&self.more, row.checked_sub(self.own_rows())) {
+            return more.parts(row);
+        }
         fn bytes(part: &Option<Bytes>) -> &[u8] {
             part.as_deref().unwrap_or_default()
         }
-        let rows = self.rows.checked_mul(self.turns);
-        let Some(rows) = rows.filter(|_| self.turn < self.turns) else {
+        let rows = self.own_rows().checked_mul(self.turns);
+        let Some(rows) = rows.filter(|_| self.turn < self.turns && self.run > 0) else {
             return Err(self.unfit());
         };
         let parts = Parts {
@@ -299,13 +343,14 @@ impl Weight {
         if quantization::sizes(self.format, rows, self.cols) != Some(sizes) {
             return Err(self.unfit());
         }
-        Ok((parts, row * self.turns + self.turn))
+        let (run, in_run) = (row / self.run, row % self.run);
+        Ok((parts, (run * self.turns + self.turn) * self.run + in_run))
     }
 
     /// Bytes of a row in data, scales and biases, of a format that keeps rows apart. A weight by turns has
-    /// those of the others between its rows.
+    /// those of the others between its runs of rows.
     pub fn row_sizes(&self) -> Result<[usize; 3]> {
-        let rows = self.rows.checked_mul(self.turns);
+        let rows = self.own_rows().checked_mul(self.turns);
         let sizes = rows.and_then(|rows| quantization::sizes(self.format, rows, self.cols));
         let bytes = [
             self.data.len(),
@@ -334,6 +379,9 @@ impl Weight {
         {
             bytes.release();
         }
+        if let Some(more) = &self.more {
+            more.release();
+        }
     }
 
     /// Bytes of the file that hold this weight.
@@ -341,6 +389,6 @@ impl Weight {
         let all = self.data.len()
             + self.scales.as_ref().map_or(0, |b| b.len())
             + self.biases.as_ref().map_or(0, |b| b.len());
-        all / self.turns.max(1)
+        all / self.turns.max(1) + self.more.as_ref().map_or(0, |more| more.byte_len())
     }
 }

@@ -10,16 +10,16 @@ use ptx::before_waiting;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What kernels read before they wait, by the beginning of their names. No kernel writes weights, norms, biases, sinks and
-/// rotations; positions, slots and pages come by a program's first one, which lets no other begin before they are there
+/// rotations; positions, slots, pages and sequences come by a program's first one, which lets no other begin before they are there
 /// (`mlxrocm_take_inputs`); what else is here is written by none that the kernel may begin under:
 ///
-/// - `cache`: by this kernel alone, if it reads it before it waits.
+/// - `cache`, `state`, `tail`: by this kernel alone, if it reads it before it waits.
 /// - `index`, `expert_weights`, `logits`, `runs`, `order`: for down, whose gate and up ([`WAIT_FIRST`], or
 ///   `mlxrocm_matmul_experts` itself) let it begin when the router in front of them had ended, or when what they chose was there.
 /// - Places, codes and scales of arrays: if the launch's arguments say that no kernel of the program writes them; what decides
 ///   about that comes twice, and a way that takes it once so and once so is none.
 /// - `x` of networks: each thread waits in its first round; the compiler made a loop of all rounds.
-const EARLY: [(&str, &[&str]); 14] = [
+const EARLY: [(&str, &[&str]); 15] = [
     (
         "mlxrocm_array_product_warps_codes",
         &["left_places", "right_places"],
@@ -43,6 +43,18 @@ const EARLY: [(&str, &[&str]); 14] = [
             "q_norm",
             "k_norm",
             "rope",
+        ],
+    ),
+    (
+        "mlxrocm_delta_step",
+        &[
+            "taps",
+            "tail",
+            "rate",
+            "floor",
+            "norm",
+            "state",
+            "sequences",
         ],
     ),
     ("mlxrocm_matmul_experts_routed", &["router", "norm"]),

@@ -20,6 +20,8 @@ pub struct Route {
     pub groups: Option<Groups>,
     /// The weights are multiplied by this in the end.
     pub factor: Number,
+    /// Behind the chosen ones every row has the last expert, whose weight is the sigmoid of its logit.
+    pub shared: bool,
 }
 
 impl Route {
@@ -31,7 +33,13 @@ impl Route {
             scores: Scores::Softmax,
             groups: None,
             factor: Number::new(1.0),
+            shared: false,
         }
+    }
+
+    /// Experts of a row, with the one that every row has.
+    pub fn all(&self) -> usize {
+        self.chosen + usize::from(self.shared)
     }
 }
 

@@ -89,6 +89,14 @@ impl Bound {
         Ok(Factor { weight, bias })
     }
 
+    /// A matrix, or a stack of some, without biases.
+    pub fn factor(&mut self, weight: Weight) -> Factor {
+        Factor {
+            weight: self.matrix(weight),
+            bias: None,
+        }
+    }
+
     /// The linear layer at `path` of the source, `[out, width]`, with a bias where the file has one.
     ///
     /// # Errors
@@ -151,6 +159,40 @@ impl Bound {
         }
         linears
             .try_into()
+            .map_err(|_| crate::Error::Internal("parts of a matrix".into()))
+    }
+
+    /// Linear layers whose rows, `out` of each, lie by turns in the matrix at `path`, `run` of each at a time; `None` where the
+    /// format does not keep rows apart.
+    ///
+    /// # Errors
+    /// Those of [`Source::linear`].
+    pub fn linears_by_turns<const N: usize>(
+        &mut self,
+        source: &Source,
+        path: &str,
+        (out, run): (usize, usize),
+        width: usize,
+    ) -> Result<Option<[Linear; N]>> {
+        let weights::Linear { weight, bias } = source.linear(path, N * out, width)?;
+        if !weight.format.rows_apart() {
+            return Ok(None);
+        }
+        let part = |turn: usize| {
+            let of_turn = |bias: &Vec<f32>| {
+                let runs = bias.chunks_exact(run).skip(turn).step_by(N);
+                runs.flatten().copied().collect()
+            };
+            let bias: Option<Vec<f32>> = bias.as_ref().map(of_turn);
+            Ok::<_, crate::Error>((weight.clone().by_turns(N, turn, run)?, bias))
+        };
+        let parts = (0..N).map(part).collect::<Result<Vec<_>>>()?;
+        let linears = parts
+            .into_iter()
+            .map(|(weight, bias)| self.bound_linear(weight, bias, out));
+        let linears = linears.collect::<Vec<_>>().try_into();
+        linears
+            .map(Some)
             .map_err(|_| crate::Error::Internal("parts of a matrix".into()))
     }
 

@@ -65,12 +65,15 @@ impl Hashed {
 
 /// Where a weight lies.
 fn parts(weight: &Weight) -> impl Iterator<Item = &Bytes> {
-    let parts: [Option<&Bytes>; 3] = [
-        Some(&weight.data),
-        weight.scales.as_ref(),
-        weight.biases.as_ref(),
-    ];
-    parts.into_iter().flatten()
+    let weights = [Some(weight), weight.more.as_deref()];
+    let parts = weights.into_iter().flatten().flat_map(|weight| {
+        [
+            Some(&weight.data),
+            weight.scales.as_ref(),
+            weight.biases.as_ref(),
+        ]
+    });
+    parts.flatten()
 }
 
 /// The hash of each weight.
@@ -109,7 +112,8 @@ fn of_weight(weight: &Weight) -> Identity {
     );
     hash.add(form.as_bytes());
     if weight.turns != 1 {
-        hash.add(format!("{} of {}", weight.turn, weight.turns).as_bytes());
+        let turn = format!("{} of {} of {}", weight.turn, weight.turns, weight.run);
+        hash.add(turn.as_bytes());
     }
     for part in parts(weight) {
         hash.add(part);

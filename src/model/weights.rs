@@ -167,6 +167,23 @@ impl Source {
         Weight::new(weight.name, format, all, width, data, None, None)?.stacked(count)
     }
 
+    /// The rows of two matrices as one: unquantized ones in f32, others where they lie, `None` where their formats differ.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn joined(&self, first: Weight, second: Weight) -> Result<Option<Weight>> {
+        match (first.format, second.format) {
+            (Format::Dense(_), Format::Dense(_)) if first.cols == second.cols => {
+                let values = [self.all(&first)?, self.all(&second)?].concat();
+                let data = MappedFile::made_of(first.data.path(), &values)?;
+                let (rows, format) = (first.rows + second.rows, Format::Dense(ScalarType::F32));
+                let cols = first.cols;
+                Weight::new(first.name, format, rows, cols, data, None, None).map(Some)
+            }
+            _ => Ok(first.followed_by(second)),
+        }
+    }
+
     /// Whether the file has a matrix at `path`.
     ///
     /// # Errors

@@ -8,10 +8,16 @@ use crate::step::{self, Buffer, BufferId, Epilogue, Place, Step};
 pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
     // First and last step that touch each buffer.
     let mut lives: Vec<Option<(usize, usize)>> = vec![None; buffers.len()];
+    let mut one = 0..0;
     for (at, step) in steps.iter().enumerate() {
+        if at >= one.end {
+            let count = step::together(&steps[at..]).map_or(1, |steps| steps.steps());
+            one = at..at + count;
+        }
         for id in touched(step).into_iter().chain(routed(step, steps)) {
             let life = &mut lives[id.0];
-            *life = Some((life.map_or(at, |l| l.0), at));
+            let first = life.map_or(one.start, |life| life.0.min(one.start));
+            *life = Some((first, one.end - 1));
         }
     }
     for step in steps {
@@ -96,7 +102,8 @@ fn touched(step: &Step) -> Vec<BufferId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::step::{MatrixId, Product, Rows};
+    use crate::ir::{Binary, Dim, Dtype, Shape, Symbol, Type, Unary};
+    use crate::step::{Attend, Attention, MatrixId, Product, Rows, Source, Together};
 
     fn buffer(width: usize) -> Buffer {
         Buffer {
@@ -118,6 +125,72 @@ mod tests {
             products: vec![product],
             epilogue: Epilogue::Store,
         }
+    }
+
+    /// A device may run an attention and its gate as one launch, which writes the last step's result while it reads what the
+    /// first one does.
+    #[test]
+    fn what_may_run_as_one_shares_nothing() {
+        let ty = Type {
+            dtype: Dtype::F32,
+            shape: Shape::new([Dim::from(Symbol::Tokens), 64.into()]),
+        };
+        let plain = |op: Op, inputs: &[usize], out: usize| Step::Plain {
+            op,
+            inputs: inputs
+                .iter()
+                .map(|&id| Source {
+                    place: Place::Buffer(BufferId(id)),
+                    ty: ty.clone(),
+                })
+                .collect(),
+            outputs: vec![(BufferId(out), ty.clone())],
+        };
+        let attend = Attend {
+            q: BufferId(1),
+            k: BufferId(2),
+            v: BufferId(3),
+            out: BufferId(5),
+            q_norm: None,
+            k_norm: None,
+            sinks: None,
+            rope: None,
+            state: 0,
+            shape: Attention {
+                heads: 1,
+                kv_heads: 1,
+                head_dim: 64,
+                scale: 1.0,
+                window: None,
+                chunk: None,
+                cap: None,
+            },
+        };
+        let mut steps = vec![Step::Embed {
+            table: MatrixId(0),
+            out: BufferId(0),
+        }];
+        steps.extend((1..5).map(|out| matmul(0, out)));
+        steps.push(Step::Attend(attend));
+        steps.push(plain(Op::Unary(Unary::Sigmoid), &[4], 6));
+        steps.push(plain(Op::Binary(Binary::Multiply), &[5, 6], 7));
+        steps.push(matmul(7, 8));
+        assert_eq!(
+            step::together(&steps[5..]),
+            Some(Together::GatedAttention {
+                attend,
+                gate: BufferId(4),
+                out: BufferId(7)
+            })
+        );
+        let mut buffers = [buffer(64); 9].to_vec();
+        plan(&steps, &mut buffers);
+        let offset = |id: usize| buffers[id].offset;
+        for read in 1..7 {
+            assert_ne!(offset(read), offset(7), "{read}");
+        }
+        // Before and behind them memory is shared as ever.
+        assert!((1..8).any(|id| offset(id) == offset(8)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod lives;
 mod schedule;
 mod slots;
 mod steps;
+mod together;
 
 pub use batch::{CHOSEN, Slice, Wanted};
 pub use choice::{ALL_BANNED, Choice, MAX_BIASES, MAX_RECENT, NO_TOKEN, top_p_bits};
@@ -17,3 +18,4 @@ pub use lives::place;
 pub use schedule::Schedule;
 pub use slots::SlotBook;
 pub use steps::*;
+pub use together::{Together, together};

@@ -1,11 +1,12 @@
 """Writes models of random weights with the shapes that `c_examples/bench.c --shape` has as GGUF files, so that llama.cpp's own
 llama-bench can run them (and libmlxrocm, from the same file):
 
-    peer_shapes.py NAME OUT.gguf
+    peer_shapes.py NAME OUT.gguf [f16|bf16]
 
 NAME: llama-8b, qwen3-0.6b, qwen3-8b, qwen3-30b-a3b, smollm-experts, qwen3.5-0.8b, qwen3.5-4b, qwen3.5-27b, qwen3.5-35b-a3b, gpt-oss-20b.
 
-`llama-8b` has Qwen3-8B's sizes and no norms of heads: for `c_examples/11_llama_by_hand.c`. Matrices are Q4_0; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
+`llama-8b` has Qwen3-8B's sizes and no norms of heads: for `c_examples/11_llama_by_hand.c`. Matrices are Q4_0, or as the third argument
+says; gpt-oss' experts MXFP4 and its other matrices Q8_0, as its published files are. Needs numpy.
 """
 
 import struct
@@ -13,8 +14,9 @@ import sys
 
 import numpy
 
-F32, Q4_0, Q8_0, MXFP4 = 0, 2, 8, 39
-BYTES_OF_32 = {F32: 128, Q4_0: 18, Q8_0: 34, MXFP4: 17}
+F32, F16, Q4_0, Q8_0, BF16, MXFP4 = 0, 1, 2, 8, 30, 39
+BYTES_OF_32 = {F32: 128, F16: 64, Q4_0: 18, Q8_0: 34, BF16: 64, MXFP4: 17}
+PLAIN = {"f16": F16, "bf16": BF16}
 ALIGN = 32
 # hidden, mlp, layers, heads, kv heads, head, vocabulary, key heads, value heads, experts, of which chosen
 HYBRIDS = {
@@ -162,6 +164,11 @@ def noise(kind, count):
     random = numpy.random.default_rng(kind)
     if kind == F32:
         return random.normal(0.0, 0.5, count // 4).astype(numpy.float32).tobytes()
+    if kind in (F16, BF16):
+        # The same numbers again and again.
+        numbers = random.normal(0.0, 0.02, min(count // 2, 1 << 24)).astype(numpy.float32)
+        halves = numbers.astype(numpy.float16) if kind == F16 else (numbers.view(numpy.uint32) >> 16).astype(numpy.uint16)
+        return numpy.resize(halves, count // 2).tobytes()
     block = BYTES_OF_32[kind]
     blocks = random.integers(0, 256, (count // block, block), numpy.uint8)
     if kind == MXFP4:
@@ -173,13 +180,15 @@ def noise(kind, count):
 
 
 def main():
-    name, path = sys.argv[1:]
+    name, path, *plain = sys.argv[1:]
     if name == "gpt-oss-20b":
         arch, facts, tensors = gpt_oss()
     elif name in TRANSFORMERS:
         arch, facts, tensors = transformer(*TRANSFORMERS[name])
     else:
         arch, facts, tensors = hybrid(*HYBRIDS[name])
+    if plain:
+        tensors = {name: (PLAIN[plain[0]] if kind == Q4_0 else kind, *shape) for name, (kind, *shape) in tensors.items()}
     largest = {kind: max((size(t) for t in tensors.values() if t[0] == kind), default=0) for kind in BYTES_OF_32}
     pools = {kind: noise(kind, count) for kind, count in largest.items() if count}
     entries = [entry("general.architecture", arch), entry("tokenizer.ggml.model", "gpt2")]

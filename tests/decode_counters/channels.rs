@@ -60,6 +60,8 @@ fn streams(card: &Card, code: &CodeObject, (rows, cols): (usize, usize)) -> Vec<
     let (tiles, width) = ((rows / 16) as u32, rows as u32);
     let numbers = [tiles, tiles, width, 0, 0, 0, 1, cols as u32, tiles, 0];
     kernarg.extend(numbers.into_iter().flat_map(u32::to_le_bytes));
+    // No fourth output.
+    kernarg.extend([0; 16]);
     let (blocks, dynamic_lds) = geometry(card, rows, cols);
     let launch = Launch {
         kernel: &kernel,

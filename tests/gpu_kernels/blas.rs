@@ -288,11 +288,11 @@ fn finished_sums_are_exact() {
     on_every_target(|bench| {
         let mut random = Prng::new(72);
         for (epilogue, widths, in_place) in [
-            (Epilogue::Store, [72, 40, 56], false),
-            (Epilogue::Store, [1072, 0, 0], true),
-            (Epilogue::Add, [1100, 0, 0], false),
-            (Epilogue::Silu, [72, 0, 0], false),
-            (Epilogue::Silu, [1500, 0, 0], false),
+            (Epilogue::Store, [72, 40, 56, 0], false),
+            (Epilogue::Store, [1072, 0, 0, 0], true),
+            (Epilogue::Add, [1100, 0, 0, 0], false),
+            (Epilogue::Silu, [72, 0, 0, 0], false),
+            (Epilogue::Silu, [1500, 0, 0, 0], false),
         ] {
             for (rows, with_bias) in [(1, true), (5, false)] {
                 let what = format!("{epilogue:?} {widths:?} {rows}");
@@ -317,7 +317,7 @@ fn finish(
     random: &mut Prng,
     what: &str,
     epilogue: Epilogue,
-    widths: [usize; 3],
+    widths: [usize; 4],
     rows: usize,
     with_bias: bool,
     in_place: bool,
@@ -362,7 +362,10 @@ fn finish(
     let args = args
         .f32("back", BACK)
         .u32("tiles", tiles as u32)
-        .u32("epilogue", epilogue as u32);
+        .u32("epilogue", epilogue as u32)
+        .u32("end2", (ends[0] + ends[1] + ends[2]) as u32)
+        .u32("width3", widths[3] as u32)
+        .buffer("out3", &outs[3], 0);
     let kernel = bench.device.kernel("mlxrocm_matmul_finish").unwrap();
     let grid = [rows as u32, (tiles * 16).div_ceil(1024) as u32, 1];
     bench.launch(&kernel, grid, 256, 0, &args);

@@ -5,6 +5,7 @@ mod attention;
 mod blas;
 mod compare;
 mod delta;
+mod delta_step;
 mod engine;
 #[path = "../support/gpu.rs"]
 mod gpu;

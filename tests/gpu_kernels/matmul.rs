@@ -22,7 +22,7 @@ const STEP: f64 = 1.0 / 4096.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Epilogue {
     /// To outputs of these widths.
-    Store([usize; 3]),
+    Store([usize; 4]),
     Add,
     Silu,
 }
@@ -46,7 +46,7 @@ struct Product {
     x: Vec<f32>,
     bias: Option<Vec<f32>>,
     residual: Vec<f32>,
-    widths: [usize; 3],
+    widths: [usize; 4],
 }
 
 fn multiples(random: &mut Prng, count: usize, most: u64) -> Vec<f32> {
@@ -58,8 +58,8 @@ impl Product {
     fn new(random: &mut Prng, form: Form, case: Case) -> Product {
         let widths = match case.epilogue {
             Epilogue::Store(widths) => widths,
-            Epilogue::Add => [152, 0, 0],
-            Epilogue::Silu => [72, 0, 0],
+            Epilogue::Add => [152, 0, 0, 0],
+            Epilogue::Silu => [72, 0, 0, 0],
         };
         let tiles: usize = widths.iter().map(|w| w.div_ceil(16)).sum();
         let tiles = match case.epilogue {
@@ -209,6 +209,10 @@ impl Product {
                 .buffer("parts", &parts, 0)
                 .buffer("counters", &counters, 0),
         };
+        let args = args
+            .u32("end2", (ends[0] + ends[1] + ends[2]) as u32)
+            .u32("width3", self.widths[3] as u32)
+            .buffer("out3", &outs[3], 0);
         let kernel = bench.device.kernel(kernel).unwrap();
         let along_y = down - whole / splits * (splits - 1);
         let grid = [across as u32, along_y as u32, splits as u32];
@@ -257,8 +261,8 @@ const CASES: [(usize, usize, usize, Epilogue); 10] = [
     (33, 1000, 11, THREE),
     (130, 1000, 7, Epilogue::Add),
 ];
-const THREE: Epilogue = Epilogue::Store([72, 40, 56]);
-const ONE: Epilogue = Epilogue::Store([200, 0, 0]);
+const THREE: Epilogue = Epilogue::Store([72, 40, 56, 0]);
+const ONE: Epilogue = Epilogue::Store([200, 0, 0, 0]);
 
 #[test]
 fn products_of_many_rows_are_exact_however_they_are_split() {
@@ -298,7 +302,7 @@ fn products_of_many_rows_are_exact_where_only_the_last_blocks_are_split() {
                 cols: 264,
                 splits,
                 whole,
-                epilogue: Epilogue::Store([outs, 0, 0]),
+                epilogue: Epilogue::Store([outs, 0, 0, 0]),
             };
             let product = Product::new(&mut random, Form::Pairs4, case);
             let name = "mlxrocm_matmul_block_q4_f16_g64";

@@ -13,18 +13,18 @@ const STORE: u32 = 0;
 const ADD: u32 = 1;
 const SILU: u32 = 2;
 /// Columns of W; widths of the outputs; the epilogue.
-const CASES: [(usize, [usize; 3], u32); 5] = [
-    (8, [40, 0, 0], STORE),
-    (1032, [24, 16, 8], STORE),
-    (2048, [128, 0, 0], STORE),
-    (2056, [72, 0, 0], ADD),
-    (4104, [40, 0, 0], SILU),
+const CASES: [(usize, [usize; 4], u32); 5] = [
+    (8, [40, 0, 0, 0], STORE),
+    (1032, [24, 16, 8, 0], STORE),
+    (2048, [128, 0, 0, 0], STORE),
+    (2056, [72, 0, 0, 0], ADD),
+    (4104, [40, 0, 0, 0], SILU),
 ];
 
 struct Product {
     ty: &'static str,
     cols: usize,
-    widths: [usize; 3],
+    widths: [usize; 4],
     epilogue: u32,
     tiles: usize,
     weights: Vec<f64>,
@@ -42,7 +42,7 @@ impl Product {
     fn new(
         random: &mut Prng,
         ty: &'static str,
-        case: (usize, [usize; 3], u32),
+        case: (usize, [usize; 4], u32),
         rows: usize,
         is_normed: bool,
     ) -> Product {
@@ -161,7 +161,10 @@ impl Product {
             .u32("rows", rows as u32)
             .u32("cols", self.cols as u32)
             .u32("tiles", self.tiles as u32)
-            .u32("epilogue", self.epilogue);
+            .u32("epilogue", self.epilogue)
+            .u32("end2", ends[0] + ends[1] + ends[2])
+            .u32("width3", self.widths[3] as u32)
+            .buffer("out3", &outs[3], 0);
         let kernel = bench
             .device
             .kernel(&format!("mlxrocm_matmul_rows_{}_r{most}", self.ty))

@@ -103,7 +103,8 @@ fn weight(prng: &mut Prng, format: Format, rows: usize, cols: usize) -> Weight {
 /// A row of an unquantized matrix: its bytes and its largest absolute value.
 fn dense_row(weight: &Weight, ty: ScalarType, row: usize) -> (&[u8], f32) {
     let len = weight.cols * ty.bytes();
-    let at = (row * weight.turns + weight.turn) * len;
+    let (run, in_run) = (row / weight.run, row % weight.run);
+    let at = ((run * weight.turns + weight.turn) * weight.run + in_run) * len;
     let mut values = vec![0.0; weight.cols];
     weight.dequantize_row(row, &mut values).unwrap();
     let most = values
@@ -220,9 +221,30 @@ fn every_format(target: &str) {
         // Gate and up of experts, in the same bytes.
         let both = weight(&mut prng, format, 2 * 2 * 32, wide);
         let both = both.stacked(2).unwrap();
-        let turns = [0, 1].map(|turn| both.clone().by_turns(2, turn).unwrap());
+        let turns = [0, 1].map(|turn| both.clone().by_turns(2, turn, 1).unwrap());
         check(&device, &turns, true, &what("by turns"));
         check(&device, &turns[1..], false, &what("the second by turns"));
+        // Queries and gates of attention, some rows of each at a time.
+        let both = weight(&mut prng, format, 2 * 3 * 24, wide);
+        let turns = [0, 1].map(|turn| both.clone().by_turns(2, turn, 24).unwrap());
+        check(&device, &turns, false, &what("by runs"));
+        check(&device, &turns[1..], false, &what("the second by runs"));
+        // A matrix more behind a stack.
+        let mut longer = || {
+            let stack = weight(&mut prng, format, 2 * 32, wide).stacked(2).unwrap();
+            stack.followed_by(weight(&mut prng, format, 32, wide))
+        };
+        match [longer(), longer()] {
+            [Some(gate), Some(up)] => {
+                assert_eq!((gate.stack, gate.rows, gate.own_rows()), (3, 96, 64));
+                check(&device, &[gate.clone()], false, &what("a stack and one"));
+                check(&device, &[gate, up], true, &what("stacks and one each"));
+            }
+            none => assert!(
+                matches!((format, none), (Format::Dense(_), [None, None])),
+                "{format}"
+            ),
+        }
     }
     drop(device);
     gpu.clean();
@@ -256,6 +278,9 @@ fn matrices_larger_than_a_piece() {
         let pair = [rows, rows].map(|rows| weight(&mut prng, format, rows, 1536));
         check(&device, &pair, true, &format!("{format}"));
     }
+    let both = weight(&mut prng, Format::Q8_0, 2 * 5 * 272, 1536);
+    let turns = [0, 1].map(|turn| both.clone().by_turns(2, turn, 272).unwrap());
+    check(&device, &turns, false, "by runs");
     drop(device);
     gpu.clean();
     gpu.no_leaks();

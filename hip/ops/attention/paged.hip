@@ -2,7 +2,7 @@
 //
 //   out[r][h] = Σ_j softmax_j(scale · q[r][h]·K[j]) V[j],  j ≤ position of r (and > position - window)
 //
-// where the softmax's sum also has exp(sinks[h]), if there are sinks.
+// where the softmax's sum also has exp(sinks[h]), if there are sinks; times sigmoid(gate[r][h]), if there is a gate.
 //
 // q: [rows][heads · dim] f32, before norm and rotation; the queries are those of `tokens`, which also are
 // their rows of q if `by_token`, else their places in the list are. The keys of a query are cut at multiples
@@ -14,9 +14,12 @@
 // Where every sequence has one new token, `k` and `v` are its key and value, [tokens][kv_heads · dim] f32
 // before norm and rotation, and the kernel puts them into the cache itself, as write.hip would; else null.
 //
+// `gate`: as out, or null.
+//
 // Launch: 256 threads; grid (queries, kv_heads · ceil(heads / kv_heads / HEADS), parts); parts past a
 // query's length end at once. COLUMNS ≥ dim.
 // `parts`: [queries · head groups][parts]([HEADS][COLUMNS] sums, [HEADS][maximum, sum of weights]).
+#include "common/math.h"
 #include "ops/attention/part_nvidia.h"
 
 // On NVIDIA as many as make one wave of blocks of eight key heads on 132 multiprocessors, two on each.
@@ -35,6 +38,7 @@ struct Paged {
     u64 page_stride, layer_start;
     u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window, by_token;
     f32 eps, scale, k_eps;
+    const f32 *gate;
 };
 
 template <int LANES, int KV> DEVICE void attend(const Paged &p) {
@@ -139,7 +143,9 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     barrier();
     const u32 count = last_part - first_part + 1, index = query * grid_blocks_y() + block_y();
     f32 *all_parts = p.parts + (u64)index * grid_blocks_z() * STRIDE;
-    f32 *to = all_parts + part * STRIDE, *out = p.out + ((u64)row * p.heads + head0) * p.dim;
+    const u64 at = ((u64)row * p.heads + head0) * p.dim;
+    f32 *to = all_parts + part * STRIDE, *out = p.out + at;
+    auto gated = [&](f32 v, u32 i) { return p.gate ? v * sigmoid(p.gate[at + i]) : v; };
     for (u32 i = thread; i < heads * COLUMNS; i += THREADS) {
         const u32 h = i / COLUMNS, d = i % COLUMNS;
         f32 tops[PLACES + 1], weights[PLACES + 1], values[PLACES + 1], most = -1e30f, all = 0.0f, y = 0.0f;
@@ -156,7 +162,7 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
             to[i] = y;
             if (d == 0) to[HEADS * COLUMNS + 2 * h] = most, to[HEADS * COLUMNS + 2 * h + 1] = all;
         } else if (d < p.dim) {
-            out[h * p.dim + d] = y / (all + sink_weight(p.sinks, head0 + h, most));
+            out[h * p.dim + d] = gated(y / (all + sink_weight(p.sinks, head0 + h, most)), h * p.dim + d);
         }
     }
     if (count == 1 || !is_last_block(p.counters + index, count)) return;
@@ -203,21 +209,22 @@ template <int LANES, int KV> DEVICE void attend(const Paged &p) {
     for (u32 i = thread; i < heads * COLUMNS; i += THREADS) {
         f32 all = 0.0f;
         UNROLL for (u32 s = 0; s < SLICES; s++) all += sums[s][0][i];
-        if (i % COLUMNS < p.dim) out[i / COLUMNS * p.dim + i % COLUMNS] = all;
+        const u32 place = i / COLUMNS * p.dim + i % COLUMNS;
+        if (i % COLUMNS < p.dim) out[place] = gated(all, place);
     }
 }
 
-#define PAGED_KERNEL(NAME, LANES, KV)                                                                             \
-    KERNEL_WAVES(THREADS, PLATFORM_NVIDIA ? 4 : 2) void NAME(const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots,     \
-                              const u32 *pages, const u32 *tokens, const f32 *q_norm, const f32 *sinks,       \
-                              const f32x2 *rope, const f32 *k, const f32 *v, const f32 *k_norm, f32 *parts,   \
-                              u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads, \
-                              u32 dim, u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps,         \
-                              f32 scale, f32 k_eps) {                                                         \
-        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, k, v, k_norm, parts, \
-                         counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs,          \
-                         interleaved, window, by_token, eps, scale, k_eps};                                   \
-        attend<LANES, KV>(p);                                                                                     \
+#define PAGED_KERNEL(NAME, LANES, KV)                                                                                   \
+    KERNEL_WAVES(THREADS, PLATFORM_NVIDIA ? 4 : 2) void NAME(                                                           \
+        const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots, const u32 *pages, const u32 *tokens, \
+        const f32 *q_norm, const f32 *sinks, const f32x2 *rope, const f32 *k, const f32 *v, const f32 *k_norm,          \
+        f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages, u32 heads,                          \
+        u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps, f32 scale,                \
+        f32 k_eps, const f32 *gate) {                                                                                   \
+        const Paged p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, k, v, k_norm,             \
+                         parts, counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs,             \
+                         interleaved, window, by_token, eps, scale, k_eps, gate};                                       \
+        attend<LANES, KV>(p);                                                                                           \
     }
 PAGED_KERNEL(mlxrocm_attention_paged_32, 4, KV_F16)
 PAGED_KERNEL(mlxrocm_attention_paged_64, 8, KV_F16)

@@ -13,6 +13,7 @@
 // Launch: 288 threads; grid (queries, kv_heads · ceil(heads / kv_heads / GROUP_HEADS), parts); dynamic shared
 // memory TILE_BYTES · COLUMNS. most ≤ MOST_PARTS.
 // `parts`: [queries · head groups][parts]([GROUP_HEADS][COLUMNS] sums, [GROUP_HEADS][maximum, sum of weights]).
+#include "common/math.h"
 #include "ops/attention/paged_warps.h"
 
 #define MOST_PARTS 132
@@ -37,11 +38,12 @@ struct Grouped {
     u32 max_pages, heads, kv_heads, dim, pairs, interleaved, window, by_token;
     f32 eps, scale, k_eps;
     u32 most, adders;
+    const f32 *gate;
 };
 
 // A thread of those that add up parts: which heads its block adds, and how many parts there are.
 template <int DIM> DEVICE void add_parts(const f32 *from, u32 first, u32 step, u32 heads, u32 count, u32 dim,
-                                         const f32 *sinks, f32 *out, f32 *shares, f32x4 *slices) {
+                                         const f32 *sinks, const f32 *gate, f32 *out, f32 *shares, f32x4 *slices) {
     constexpr u32 QUADS = DIM / 4, SLICES = TEAMS * 32 / QUADS, OWN = (MOST_PARTS + SLICES - 1) / SLICES;
     constexpr u32 AHEAD = OWN < 17 ? OWN : 17, STATES = (MOST_PARTS + 31) / 32;
     constexpr u32 STRIDE = GROUP_HEADS * (2 + DIM);
@@ -87,7 +89,7 @@ template <int DIM> DEVICE void add_parts(const f32 *from, u32 first, u32 step, u
         for (u32 d = thread; d < dim; d += WARP_THREADS) {
             f32 all = 0.0f;
             UNROLL for (u32 s = 0; s < SLICES; s++) all += ((const f32 *)(slices + s * QUADS))[d];
-            out[h * dim + d] = all;
+            out[h * dim + d] = gate ? all * sigmoid(gate[h * dim + d]) : all;
         }
         barrier();
     }
@@ -140,7 +142,9 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     const bool is_ninth = team == TEAMS;
     const f32 *norm = is_ninth ? p.k_norm : p.q_norm;
     Turn<DIM / 32> turn = load_norms_fast<DIM / 32>(norm, p.pairs, p.interleaved, p.dim, lane);
-    f32 *out = p.out + ((u64)row * p.heads + head0) * p.dim;
+    const u64 result = ((u64)row * p.heads + head0) * p.dim;
+    f32 *out = p.out + result;
+    const f32 *gate = p.gate ? p.gate + result : nullptr;
     if (position == UNUSED) {
         // Rows that are not used are zeros, so that nothing undefined goes on.
         grid_dependency_wait();
@@ -239,7 +243,10 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
             f32 of[4] = {y.x, y.y, y.z, y.w};
             UNROLL for (u32 c = 0; c < 4; c++) {
                 if (has_own) of[c] = mul_add(shares_of[TEAMS], to_f32(f16{own_key[1][d + c]}), of[c]);
-                if (count == 1 && d + c < p.dim) out[team * p.dim + d + c] = of[c] * factor;
+                if (count == 1 && d + c < p.dim) {
+                    const u32 at = team * p.dim + d + c;
+                    out[at] = gate ? of[c] * factor * sigmoid(gate[at]) : of[c] * factor;
+                }
             }
             if (count > 1) *(f32x4 *)(to + team * DIM + d) = f32x4{of[0], of[1], of[2], of[3]};
         }
@@ -253,22 +260,23 @@ template <int DIM> DEVICE void attend(const Grouped &p, u8 *memory) {
     for (u32 share = 0; share < adders; share++) {
         if (!(mine >> share & 1)) continue;
         add_parts<DIM>(all_parts + first_part * STRIDE, share, adders, heads, count, p.dim,
-                       p.sinks ? p.sinks + head0 : nullptr, out, shares, (f32x4 *)memory);
+                       p.sinks ? p.sinks + head0 : nullptr, gate, out, shares, (f32x4 *)memory);
     }
     if (thread == 0 && mine) have_added(p.counters + index, count, adders);
 }
 
-#define PAGED_WARPS_KERNEL(NAME, DIM)                                                                                 \
-    KERNEL_WAVES(WARP_THREADS, 2) void NAME(                                                                          \
-        const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots, const u32 *pages, const u32 *tokens,\
-        const f32 *q_norm, const f32 *sinks, const f32x2 *rope, const f32 *k, const f32 *v, const f32 *k_norm,         \
-        f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages, u32 heads, u32 kv_heads, u32 dim,  \
-        u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps, f32 scale, f32 k_eps, u32 most, u32 adders) {   \
-        DYNAMIC_SHARED(memory);                                                                                       \
-        const Grouped p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, k, v, k_norm, parts,   \
-                           counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved,   \
-                           window, by_token, eps, scale, k_eps, most, adders};                                        \
-        attend<DIM>(p, memory);                                                                                       \
+#define PAGED_WARPS_KERNEL(NAME, DIM)                                                                                      \
+    KERNEL_WAVES(WARP_THREADS, 2) void NAME(                                                                               \
+        const f32 *q, f32 *out, u8 *cache, const u32 *positions, const u32 *slots, const u32 *pages, const u32 *tokens,    \
+        const f32 *q_norm, const f32 *sinks, const f32x2 *rope, const f32 *k, const f32 *v, const f32 *k_norm,             \
+        f32 *parts, u32 *counters, u64 page_stride, u64 layer_start, u32 max_pages, u32 heads,                             \
+        u32 kv_heads, u32 dim, u32 pairs, u32 interleaved, u32 window, u32 by_token, f32 eps, f32 scale, f32 k_eps,        \
+        u32 most, u32 adders, const f32 *gate) {                                                                           \
+        DYNAMIC_SHARED(memory);                                                                                            \
+        const Grouped p = {q, out, cache, positions, slots, pages, tokens, q_norm, sinks, rope, k, v, k_norm,              \
+                           parts, counters, page_stride, layer_start, max_pages, heads, kv_heads, dim, pairs, interleaved, \
+                           window, by_token, eps, scale, k_eps, most, adders, gate};                                       \
+        attend<DIM>(p, memory);                                                                                            \
     }
 PAGED_WARPS_KERNEL(mlxrocm_attention_paged_warps_128, 128)
 PAGED_WARPS_KERNEL(mlxrocm_attention_paged_warps_256, 256)

@@ -2,12 +2,17 @@
 // first and the first of equal ones, NaN last:
 //
 //   index[k] = their places, weight[k] = p of them, divided by their sum if `normalize`
+//
+// Where there is a `shared` expert (1, else 0), it is the last one and chosen last, by every row, whatever the others' logits are:
+// `experts` and `chosen` count it; its weight is sigmoid(x[experts - 1]).
 #pragma once
 
 #include "common/math.h"
 #include "common/reduce.h"
 
 #define ROUTE_LANES 32
+// The most logits of products that make them too.
+#define FEW_ROUTED 256
 
 // The larger of two logits, the first of equal ones.
 DEVICE void keep_larger(f32 &value, u32 &at, f32 other, u32 other_at) {
@@ -15,6 +20,11 @@ DEVICE void keep_larger(f32 &value, u32 &at, f32 other, u32 other_at) {
 }
 template <int MASK> DEVICE void keep_larger_of(f32 &value, u32 &at) {
     keep_larger(value, at, shuffle_xor<MASK>(value), shuffle_xor<MASK>(at));
+}
+
+// By the first lane: the one that every row has.
+DEVICE void take_shared(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, u32 shared) {
+    if (shared && thread_x() % ROUTE_LANES == 0) index[chosen] = experts, weight[chosen] = sigmoid(x[experts]);
 }
 
 // By 32 threads of a block, a wave of NVIDIA's, each of which holds EACH logits, those at lane + 32 i.
@@ -39,8 +49,10 @@ DEVICE u32 logit_order(f32 v) {
 DEVICE f32 of_order(u32 order) { return bits_f32(order & 0x80000000u ? order & 0x7fffffffu : ~order); }
 
 template <u32 EACH>
-DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
+DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize, u32 shared) {
     const u32 lane = thread_x() % ROUTE_LANES;
+    experts -= shared, chosen -= shared;
+    take_shared(x, index, weight, experts, chosen, shared);
     f32 v[EACH];
     // 0: chosen already, or no logit.
     u32 order[EACH];
@@ -81,8 +93,10 @@ DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen
 }
 #else
 template <u32 EACH>
-DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
+DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize, u32 shared) {
     const u32 lane = thread_x();
+    experts -= shared, chosen -= shared;
+    take_shared(x, index, weight, experts, chosen, shared);
     const f32 lowest = bits_f32(0xff800000u);
     f32 v[EACH], largest = lowest, total = 0.0f;
     UNROLL for (u32 i = 0; i < EACH; i++) {
@@ -117,15 +131,15 @@ DEVICE void route(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen
 }
 #endif
 #if PLATFORM_NVIDIA
-// Of up to 256 logits.
-DEVICE void route_256(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
-    if (experts <= 128) route<4>(x, index, weight, experts, chosen, normalize);
-    else route<8>(x, index, weight, experts, chosen, normalize);
+// Of up to FEW_ROUTED logits, and a shared one's.
+DEVICE void route_256(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize, u32 shared) {
+    if (experts - shared <= 128) route<4>(x, index, weight, experts, chosen, normalize, shared);
+    else route<8>(x, index, weight, experts, chosen, normalize, shared);
 }
 #endif
-// Of up to MAX_ROUTED logits.
+// Of up to MAX_ROUTED logits, and a shared one's.
 #define MAX_ROUTED 512
-DEVICE void route_few(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize) {
-    if (experts <= 128) route<4>(x, index, weight, experts, chosen, normalize);
-    else route<MAX_ROUTED / ROUTE_LANES>(x, index, weight, experts, chosen, normalize);
+DEVICE void route_few(const f32 *x, u32 *index, f32 *weight, u32 experts, u32 chosen, bool normalize, u32 shared) {
+    if (experts - shared <= 128) route<4>(x, index, weight, experts, chosen, normalize, shared);
+    else route<MAX_ROUTED / ROUTE_LANES>(x, index, weight, experts, chosen, normalize, shared);
 }

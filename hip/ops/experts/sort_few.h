@@ -6,7 +6,7 @@
 #if PLATFORM_NVIDIA
 // The most pairs, and experts.
 #define MOST_PAIRS 1024
-#define MOST_SORTED 256
+#define MOST_SORTED 512
 
 // The sum of the values of the wave's lanes up to this one.
 DEVICE u32 wave_scan(u32 value) {
@@ -26,10 +26,13 @@ struct Sorting {
 
 // By blocks of THREADS, all of which see `index` [pairs].
 template <u32 THREADS> DEVICE void sort_few(const u32 *index, const Sorting &s) {
-    constexpr u32 EACH = MOST_PAIRS / THREADS;
+    // Pairs of a thread, and experts of one that has some.
+    constexpr u32 EACH = MOST_PAIRS / THREADS, OWN = MOST_SORTED > THREADS ? MOST_SORTED / THREADS : 1;
+    constexpr u32 OWNERS = MOST_SORTED / OWN;
     SHARED u32 counts[MOST_SORTED], starts[MOST_SORTED], sums[MOST_SORTED / WAVE];
     const u32 thread = thread_x(), warp = thread / WAVE, lane = thread % WAVE;
-    if (thread < MOST_SORTED) counts[thread] = 0;
+    UNROLL for (u32 j = 0; j < OWN; j++)
+        if (thread < OWNERS) counts[thread * OWN + j] = 0;
     barrier();
     u32 expert[EACH], place[EACH];
     UNROLL for (u32 i = 0; i < EACH; i++) {
@@ -39,22 +42,30 @@ template <u32 THREADS> DEVICE void sort_few(const u32 *index, const Sorting &s) 
     }
     barrier();
     // How many pairs, and above them how many runs.
-    const u32 mine = thread < MOST_SORTED ? counts[thread] : 0, my_runs = (mine + s.most_pairs - 1) / s.most_pairs;
-    const u32 both = mine | my_runs << 16, up_to = wave_scan(both);
-    if (thread < MOST_SORTED && lane == WAVE - 1) sums[warp] = up_to;
+    u32 mine[OWN], my_runs[OWN], both = 0;
+    UNROLL for (u32 j = 0; j < OWN; j++) {
+        mine[j] = thread < OWNERS ? counts[thread * OWN + j] : 0;
+        my_runs[j] = (mine[j] + s.most_pairs - 1) / s.most_pairs;
+        both += mine[j] | my_runs[j] << 16;
+    }
+    const u32 up_to = wave_scan(both);
+    if (thread < OWNERS && lane == WAVE - 1) sums[warp] = up_to;
     barrier();
     u32 before = up_to - both, total = 0;
-    UNROLL for (u32 i = 0; i < MOST_SORTED / WAVE; i++) {
+    UNROLL for (u32 i = 0; i < OWNERS / WAVE; i++) {
         before += i < warp ? sums[i] : 0;
         total += sums[i];
     }
-    const u32 start = before & 0xffff, first_run = before >> 16, all = minimum(total >> 16, s.most_runs);
-    if (thread < MOST_SORTED) {
-        starts[thread] = start;
-        for (u32 run = 0; run < my_runs; run++) {
-            const u32 done = run * s.most_pairs, pairs = minimum(mine - done, s.most_pairs);
-            if (first_run + run < all) s.runs[first_run + run] = {thread, start + done, pairs, all};
+    const u32 all = minimum(total >> 16, s.most_runs);
+    UNROLL for (u32 j = 0; j < OWN; j++) {
+        if (thread >= OWNERS) break;
+        const u32 expert = thread * OWN + j, start = before & 0xffff, first_run = before >> 16;
+        starts[expert] = start;
+        for (u32 run = 0; run < my_runs[j]; run++) {
+            const u32 done = run * s.most_pairs, pairs = minimum(mine[j] - done, s.most_pairs);
+            if (first_run + run < all) s.runs[first_run + run] = {expert, start + done, pairs, all};
         }
+        before += mine[j] | my_runs[j] << 16;
     }
     for (u32 run = all + thread; run < s.most_runs; run += THREADS) s.runs[run] = {0, 0, 0, all};
     barrier();

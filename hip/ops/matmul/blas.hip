@@ -60,11 +60,11 @@ DECODE_KERNEL(mlxrocm_matmul_decode_bf16, bf16)
 // Launch: 256 threads; grid (rows, numbers of a row / 1024), rounded up. Output 0 may be `sums` itself.
 #define FINISH_NUMBERS 1024
 KERNEL(256) void mlxrocm_matmul_finish(const f32 *sums, const f32 *scales, const f32 *bias, const f32 *residual,
-                                       f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1,
-                                       u32 width2, f32 back, u32 tiles, u32 epilogue) {
+                                       f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0,
+                                       u32 width1, u32 width2, f32 back, u32 tiles, u32 epilogue, u32 end2, u32 width3, f32 *out3) {
     grid_dependency_launch();
     grid_dependency_wait();
-    const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue};
+    const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue, 0.0f, end2, width3, out3};
     const u32 r = block_x(), count = epilogue == SILU ? tiles * 8 : tiles * 16;
     const f32 scale = scales[r] * back;
     const f32 *row = sums + (u64)r * tiles * 16;

@@ -59,14 +59,15 @@ template <typename W> DEVICE void matmul_block(const Block &p) {
 }
 
 #define BLOCK_KERNEL(NAME, W) BLOCK_KERNEL_OF(BLOCK_KERNEL_WAVES, NAME, W)
-#define BLOCK_KERNEL_OF(START, NAME, W)                                                                      \
-    START void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias,                     \
-                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,          \
-                          u32 width0, u32 width1, u32 width2, f32 back, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue, f32 *parts, u32 *counters) {                                         \
-        const Block p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0, width1,  \
-                         width2, epilogue}, back, rows, cols, tiles, {parts, counters}};                     \
-        matmul_block<W>(p);                                                                                  \
+#define BLOCK_KERNEL_OF(START, NAME, W)                                                                                    \
+    START void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias,                                   \
+                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0,                                  \
+                          u32 end1, u32 width0, u32 width1, u32 width2,                                                    \
+                          f32 back, u32 rows, u32 cols, u32 tiles, u32 epilogue, f32 *parts,                               \
+                          u32 *counters, u32 end2, u32 width3, f32 *out3) {                                                \
+        const Block p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,                        \
+                         width1, width2, epilogue, 0.0f, end2, width3, out3}, back, rows, cols, tiles, {parts, counters}}; \
+        matmul_block<W>(p);                                                                                                \
     }
 #define QUANT_KERNEL(NAME, BITS, SCALES, GROUP) \
     typedef TileOf<Quant<BITS, SCALES, GROUP>> NAME##_tile; \

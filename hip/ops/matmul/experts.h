@@ -5,7 +5,7 @@
 //             k < segments
 //
 // With `logits` [rows][experts], up to MAX_ROUTED experts, index and weights are what the router (hip/ops/experts/route.h) makes of
-// them, `chosen` of a row, which each block does for itself: no kernel stands between. n as in rows.h (with one segment only);
+// them, `chosen` of a row (with a shared one), which each block does for itself: no kernel stands between. n as in rows.h (with one segment only);
 // then an epilogue, of row i of `residual` and `out`. Gate and up, interleaved tile by tile: an item i a (row, choice) pair,
 // `share` of which have the same x, one segment. Down (`sums`): an item a row, a segment a choice, whose w is its weight.
 // Without `weights` and `logits`, and without `sums`, w = 1.
@@ -25,7 +25,7 @@ struct Chosen {
     const u32 *index;   // [items][segments]
     const f32 *weights; // the same, or null
     const f32 *logits;  // or null
-    u32 experts, segments, share, chosen, normalize, sums;
+    u32 experts, segments, share, chosen, normalize, shared, sums;
 };
 
 // The columns of x: one segment after the other in memory, each padded to whole units in shared memory.
@@ -39,7 +39,7 @@ struct Segments : Whole {
     bool late = false;
     const f32 *logits;
     u32 *index;
-    u32 choice, of, chosen, normalize;
+    u32 choice, of, chosen, normalize, shared;
 #endif
 
     DEVICE bool is_there(const Segments &s, const Rows &, u32 c) { return c < s.count * s.padded && c % s.padded < s.cols; }
@@ -55,7 +55,7 @@ struct Segments : Whole {
     // By the last warp, which often has no columns.
     DEVICE void choose(const Segments &s) {
         if (thread_x() / WAVE != TEAMS - 1) return;
-        route_few(s.logits, s.index, s.weights, s.of, s.chosen, s.normalize);
+        route_few(s.logits, s.index, s.weights, s.of, s.chosen, s.normalize, s.shared);
         wave_barrier();
         if (lane_id() == 0) s.experts[0] = minimum(s.index[s.choice], s.of - 1), s.weights[0] = 1.0f;
     }
@@ -93,6 +93,7 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     if (columns.late) {
         columns.logits = chosen.logits + (u64)(item / chosen.chosen) * chosen.experts, columns.choice = item % chosen.chosen;
         columns.index = index, columns.of = chosen.experts, columns.chosen = chosen.chosen, columns.normalize = chosen.normalize;
+        columns.shared = chosen.shared;
     } else
 #else
     if (!chosen.sums) grid_dependency_wait();
@@ -100,7 +101,8 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     if (chosen.logits) {
         const u32 row = chosen.sums ? item : item / chosen.chosen;
         if (thread < ROUTE_LANES)
-            route_few(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
+            route_few(chosen.logits + (u64)row * chosen.experts, index, weights, chosen.experts, chosen.chosen, chosen.normalize,
+                      chosen.shared);
         barrier();
         // An item is a row, or one choice of it.
         if (thread < chosen.segments) {
@@ -117,16 +119,18 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
     matmul_rows<Q, 1, Segments>(p, memory, columns, ring);
 }
 
-#define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, \
-                                            const f32 *residual, f32 *out, const u32 *index,                   \
-                                            const f32 *expert_weights, const f32 *logits, u32 width, f32 eps,  \
-                                            u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,      \
-                                            u32 share, u32 chosen, u32 normalize, u32 sums, f32 limit) {       \
-        DYNAMIC_SHARED(memory);                                                                                \
-        constexpr bool FULL = SCALES == POWER;                                                                 \
-        const Rows p = {weights, x, norm, {FULL ? bias : nullptr, residual, out, nullptr, nullptr, tiles,      \
-                        tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, eps, 1, cols, tiles, cols};        \
-        const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize, sums};  \
-        matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                             \
+#define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                                  \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias,     \
+                                            const f32 *residual, f32 *out, const u32 *index,                       \
+                                            const f32 *expert_weights, const f32 *logits, u32 width, f32 eps,      \
+                                            u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,          \
+                                            u32 share, u32 chosen, u32 normalize, u32 shared, u32 sums,            \
+                                            f32 limit) {                                                           \
+        DYNAMIC_SHARED(memory);                                                                                    \
+        constexpr bool FULL = SCALES == POWER;                                                                     \
+        const Rows p = {weights, x, norm, one_output(FULL ? bias : nullptr, residual, out, tiles, width, epilogue, \
+                        FULL ? limit : 0.0f), eps, 1, cols, tiles, cols};                                          \
+        const Chosen of = {index, expert_weights, logits, experts, segments, share, chosen, normalize, shared,     \
+                           sums};                                                                                  \
+        matmul_experts<Quant<BITS, SCALES, GROUP>>(p, of, memory);                                                 \
     }

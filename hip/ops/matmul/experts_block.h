@@ -43,13 +43,13 @@ DEVICE void matmul_experts(Block p, const ExpertRun *blocks, const u32 *order, u
     matmul_block<W>(p, block.pairs, ChosenRows{pairs, share});
 }
 
-#define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
-    BLOCK_KERNEL_WAVES void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out,\
-                          const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols,          \
-                          u32 tiles, u32 epilogue, u32 share, f32 limit) {                                     \
-        constexpr bool FULL = SCALES == POWER;                                                                 \
-        const Block p = {weights, x, scales, {FULL ? bias : nullptr, nullptr, out, nullptr, nullptr, tiles,    \
-                         tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, back, 0, cols, tiles,             \
-                         {nullptr, nullptr}};                                                                  \
-        matmul_experts<TileOf<Quant<BITS, SCALES, GROUP>>>(p, blocks, order, share);                           \
+#define EXPERTS_BLOCK_KERNEL(NAME, BITS, SCALES, GROUP)                                                         \
+    BLOCK_KERNEL_WAVES void NAME(const u8 *weights, const u16 *x, const f32 *scales, const f32 *bias, f32 *out, \
+                          const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols,             \
+                          u32 tiles, u32 epilogue, u32 share, f32 limit) {                                      \
+        constexpr bool FULL = SCALES == POWER;                                                                  \
+        const Block p = {weights, x, scales, one_output(FULL ? bias : nullptr, nullptr, out, tiles, width,      \
+                         epilogue, FULL ? limit : 0.0f), back, 0, cols, tiles,                                  \
+                         {nullptr, nullptr}};                                                                   \
+        matmul_experts<TileOf<Quant<BITS, SCALES, GROUP>>>(p, blocks, order, share);                            \
     }

@@ -116,15 +116,14 @@ template <typename T> DEVICE void matmul_experts_dense(const T *w, Items p, Outp
     }
 }
 
-#define EXPERTS_DENSE_KERNEL(NAME, T)                                                                          \
-    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                    \
-                          const f32 *residual, f32 *out, const u32 *index, const f32 *expert_weights,          \
-                          u32 width, f32 eps, u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments,    \
-                          u32 share, f32 limit) {                                                              \
-        const Outputs to = {bias,  residual, out, nullptr, nullptr,  tiles,                                    \
-                            tiles, width,    0,   0,       epilogue, limit};                                   \
-        const Items items = {x, norm, index, expert_weights, cols, tiles, experts, segments, share, eps};      \
-        matmul_experts_dense(weights, items, to);                                                              \
+#define EXPERTS_DENSE_KERNEL(NAME, T)                                                                       \
+    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                 \
+                          const f32 *residual, f32 *out, const u32 *index, const f32 *expert_weights,       \
+                          u32 width, f32 eps, u32 cols, u32 tiles, u32 epilogue, u32 experts, u32 segments, \
+                          u32 share, f32 limit) {                                                           \
+        const Outputs to = one_output(bias, residual, out, tiles, width, epilogue, limit);                  \
+        const Items items = {x, norm, index, expert_weights, cols, tiles, experts, segments, share, eps};   \
+        matmul_experts_dense(weights, items, to);                                                           \
     }
 EXPERTS_DENSE_KERNEL(mlxrocm_matmul_experts_f32, f32)
 EXPERTS_DENSE_KERNEL(mlxrocm_matmul_experts_f16, f16)

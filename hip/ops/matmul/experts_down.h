@@ -114,15 +114,15 @@ template <typename Q> DEVICE void matmul_experts_down(Tiles of, const f32 *exper
     }
 }
 
-#define EXPERTS_DOWN_KERNEL(NAME, BITS, SCALES, GROUP)                                                           \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *expert_weights,          \
-                                            f32 *parts, const ExpertRun *runs, const u32 *order, u32 width,      \
-                                            u32 cols, u32 tiles, u32 sharers) {                                  \
-        DYNAMIC_SHARED(memory);                                                                                  \
-        const Rows p = {weights, x, nullptr, {nullptr, nullptr, parts, nullptr, nullptr, tiles, tiles, width, 0, \
-                        0, STORE}, 0.0f, 1, cols, tiles, cols};                                                  \
-        matmul_experts_down<Quant<BITS, SCALES, GROUP>>({p, nullptr, runs, order, 1, 0, 0}, expert_weights,      \
-                                                        sharers, memory);                                        \
+#define EXPERTS_DOWN_KERNEL(NAME, BITS, SCALES, GROUP)                                                      \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *expert_weights,     \
+                                            f32 *parts, const ExpertRun *runs, const u32 *order, u32 width, \
+                                            u32 cols, u32 tiles, u32 sharers) {                             \
+        DYNAMIC_SHARED(memory);                                                                             \
+        const Rows p = {weights, x, nullptr, one_output(nullptr, nullptr, parts, tiles, width, STORE),      \
+                        0.0f, 1, cols, tiles, cols};                                                        \
+        matmul_experts_down<Quant<BITS, SCALES, GROUP>>({p, nullptr, runs, order, 1, 0, 0}, expert_weights, \
+                                                        sharers, memory);                                   \
     }
 #else
 #define EXPERTS_DOWN_KERNEL(NAME, BITS, SCALES, GROUP)

@@ -48,15 +48,15 @@ DEVICE void matmul_experts_group(const Rows &p, const ExpertRun *runs, const u32
     matmul_run<Q>(p, run, order, share, first, last, memory, ring);
 }
 
-#define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                        \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, \
-                                            f32 *out, const ExpertRun *runs, const u32 *order, u32 width,      \
-                                            f32 eps, u32 cols, u32 tiles, u32 epilogue, u32 share, f32 limit) {\
-        DYNAMIC_SHARED(memory);                                                                                \
-        constexpr bool FULL = SCALES == POWER;                                                                 \
-        const Rows p = {weights, x, norm, {FULL ? bias : nullptr, nullptr, out, nullptr, nullptr, tiles,       \
-                        tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, eps, GROUP_ROWS, cols, tiles, cols}; \
-        matmul_experts_group<Quant<BITS, SCALES, GROUP>>(p, runs, order, share, memory);                       \
+#define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                           \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias,    \
+                                            f32 *out, const ExpertRun *runs, const u32 *order, u32 width,         \
+                                            f32 eps, u32 cols, u32 tiles, u32 epilogue, u32 share, f32 limit) {   \
+        DYNAMIC_SHARED(memory);                                                                                   \
+        constexpr bool FULL = SCALES == POWER;                                                                    \
+        const Rows p = {weights, x, norm, one_output(FULL ? bias : nullptr, nullptr, out, tiles, width, epilogue, \
+                        FULL ? limit : 0.0f), eps, GROUP_ROWS, cols, tiles, cols};                                \
+        matmul_experts_group<Quant<BITS, SCALES, GROUP>>(p, runs, order, share, memory);                          \
     }
 #else
 #define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)

@@ -15,8 +15,9 @@
 
 // Stages of a team's ring, each half as large as those of rows.h: nothing is on its way before the matrices are chosen.
 #define ROUTED_STAGES 4
-// The most experts.
-#define MOST_ROUTED_HERE 256
+// The most experts, with a shared one.
+#define MOST_ROUTED_HERE 257
+static_assert(MOST_ROUTED_HERE == FEW_ROUTED + 1, "what a wave routes");
 // Bytes of a team's barriers: of the stages, and the router's.
 #define ROUTED_BARRIERS ((ROUTED_STAGES + 1) * 8)
 
@@ -110,7 +111,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
             all[i] = bits_f32(bits);
         }
         wave_barrier();
-        route_256(all, index, weights, chosen.experts, chosen.chosen, chosen.normalize);
+        route_256(all, index, weights, chosen.experts, chosen.chosen, chosen.normalize, chosen.shared);
         wave_barrier();
         if (lane == 0) expert[0] = minimum(index[block_y()], chosen.experts - 1);
         if (is_last && lane < chosen.chosen) {
@@ -118,7 +119,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
             fence_device();
         }
     }
-    if (is_last && thread < chosen.experts) by.next[thread] = 0;
+    for (u32 i = thread; is_last && i < chosen.experts; i += TEAMS * TEAM) by.next[i] = 0;
     barrier();
     // Down begins when all blocks let it: what it reads before it waits is there.
     grid_dependency_launch();
@@ -160,17 +161,18 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
     }
 }
 
-#define EXPERTS_ROUTED_KERNEL(NAME, BITS, SCALES, GROUP, ROUTER_BITS)                                                   \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, f32 *out,                 \
-                                            const u8 *router, const f32 *router_bias, u32 *index,                       \
-                                            f32 *expert_weights, u32 *slots, u32 *next, u32 width, f32 eps, u32 cols, u32 tiles, u32 router_tiles,       \
-                                            u32 epilogue, u32 experts, u32 chosen, u32 normalize) {                     \
-        DYNAMIC_SHARED(memory);                                                                                         \
-        const Rows p = {weights, x, norm, {nullptr, nullptr, out, nullptr, nullptr, tiles, tiles, width, 0, 0,          \
-                        epilogue}, eps, 1, cols, tiles, cols};                                                          \
-        const Chosen of = {nullptr, nullptr, nullptr, experts, 1, chosen, chosen, normalize, 0};                        \
-        const RoutedBy by = {router, router_bias, index, expert_weights, slots, next, router_tiles};                                   \
-        matmul_experts_routed<Quant<BITS, SCALES, GROUP>, Quant<ROUTER_BITS, SCALES, GROUP>>(p, of, by, memory);        \
+#define EXPERTS_ROUTED_KERNEL(NAME, BITS, SCALES, GROUP, ROUTER_BITS)                                            \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, f32 *out,          \
+                                            const u8 *router, const f32 *router_bias, u32 *index,                \
+                                            f32 *expert_weights, u32 *slots, u32 *next, u32 width, f32 eps,      \
+                                            u32 cols, u32 tiles, u32 router_tiles, u32 epilogue, u32 experts,    \
+                                            u32 chosen, u32 normalize, u32 shared) {                             \
+        DYNAMIC_SHARED(memory);                                                                                  \
+        const Rows p = {weights, x, norm, one_output(nullptr, nullptr, out, tiles, width, epilogue),             \
+                        eps, 1, cols, tiles, cols};                                                              \
+        const Chosen of = {nullptr, nullptr, nullptr, experts, 1, chosen, chosen, normalize, shared, 0};         \
+        const RoutedBy by = {router, router_bias, index, expert_weights, slots, next, router_tiles};             \
+        matmul_experts_routed<Quant<BITS, SCALES, GROUP>, Quant<ROUTER_BITS, SCALES, GROUP>>(p, of, by, memory); \
     }
 #else
 #define EXPERTS_ROUTED_KERNEL(NAME, BITS, SCALES, GROUP, ROUTER_BITS)

@@ -262,29 +262,29 @@ template <typename Q, u32 PIECES, bool IS_CHOSEN = true> DEVICE void matmul_expe
     }
 }
 
-#define TILES_KERNEL(NAME, BITS, SCALES, GROUP, PIECES)                                                        \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const u8 *codes, const u8 *groups,              \
-                                            const f32 *bias, f32 *out, const ExpertRun *runs,                  \
-                                            const u32 *order, u32 width, u32 cols, u32 tiles, u32 epilogue,    \
-                                            u32 share, f32 limit) {                                            \
-        DYNAMIC_SHARED(memory);                                                                                \
-        constexpr bool FULL = SCALES == POWER;                                                                 \
-        const Rows p = {weights, (const f32 *)codes, nullptr, {FULL ? bias : nullptr, nullptr, out, nullptr,   \
-                        nullptr, tiles, tiles, width, 0, 0, epilogue, FULL ? limit : 0.0f}, 0.0f, MANY_ROWS,   \
-                        cols, tiles, cols};                                                                    \
-        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, PIECES>(                                              \
-            {p, (const f32x2 *)groups, runs, order, share, 0, 0}, memory);                                     \
+#define TILES_KERNEL(NAME, BITS, SCALES, GROUP, PIECES)                                                       \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const u8 *codes, const u8 *groups,             \
+                                            const f32 *bias, f32 *out, const ExpertRun *runs,                 \
+                                            const u32 *order, u32 width, u32 cols, u32 tiles, u32 epilogue,   \
+                                            u32 share, f32 limit) {                                           \
+        DYNAMIC_SHARED(memory);                                                                               \
+        constexpr bool FULL = SCALES == POWER;                                                                \
+        const Rows p = {weights, (const f32 *)codes, nullptr, one_output(FULL ? bias : nullptr, nullptr, out, \
+                        tiles, width, epilogue, FULL ? limit : 0.0f), 0.0f, MANY_ROWS,                        \
+                        cols, tiles, cols};                                                                   \
+        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, PIECES>(                                             \
+            {p, (const f32x2 *)groups, runs, order, share, 0, 0}, memory);                                    \
     }
-#define ROWS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)                                                           \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                   \
-        const u8 *weights, const u8 *codes, const u8 *groups, const f32 *bias, const f32 *residual, f32 *out0, \
-        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2, u32 rows, u32 cols,      \
-        u32 tiles, u32 epilogue) {                                                                             \
-        DYNAMIC_SHARED(memory);                                                                                \
-        const Rows p = {weights, (const f32 *)codes, nullptr, {bias, residual, out0, out1, out2, end0, end1,   \
-                        width0, width1, width2, epilogue}, 0.0f, rows, cols, tiles, cols};                     \
-        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, 1, false>(                                            \
-            {p, (const f32x2 *)groups, nullptr, nullptr, 1, 0, 0}, memory);                                    \
+#define ROWS_TILES_KERNEL(NAME, BITS, SCALES, GROUP)                                                                 \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                         \
+        const u8 *weights, const u8 *codes, const u8 *groups, const f32 *bias, const f32 *residual, f32 *out0,       \
+        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2,                                \
+        u32 rows, u32 cols, u32 tiles, u32 epilogue, u32 end2, u32 width3, f32 *out3) {                              \
+        DYNAMIC_SHARED(memory);                                                                                      \
+        const Rows p = {weights, (const f32 *)codes, nullptr, {bias, residual, out0, out1, out2, end0, end1,         \
+                        width0, width1, width2, epilogue, 0.0f, end2, width3, out3}, 0.0f, rows, cols, tiles, cols}; \
+        matmul_experts_tiles<Quant<BITS, SCALES, GROUP>, 1, false>(                                                  \
+            {p, (const f32x2 *)groups, nullptr, nullptr, 1, 0, 0}, memory);                                          \
     }
 #else
 #define TILES_KERNEL(NAME, BITS, SCALES, GROUP, PIECES)

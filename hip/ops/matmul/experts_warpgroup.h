@@ -30,17 +30,17 @@ DEVICE void matmul_experts(Warpgroup p, const ExpertRun *blocks, const u32 *orde
     matmul_warpgroup<Q>(p, memory, run.pairs, ChosenRows{order + run.first});
 }
 
-#define EXPERTS_WARPGROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                            \
-    typedef Quant<BITS, SCALES, GROUP> NAME##_quant;                                                                   \
-    KERNEL_WAVES(256, Occupancy<NAME##_quant>::WAVES) void NAME(                                                       \
-                          const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias, f32 *out,                \
-                          const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols, u32 tiles,          \
-                          u32 epilogue, f32 limit) {                                                                   \
-        DYNAMIC_SHARED(memory);                                                                                        \
-        constexpr bool FULL = SCALES == POWER;                                                                         \
-        const Warpgroup p = {weights, x, scales, {FULL ? bias : nullptr, nullptr, out, nullptr, nullptr, tiles, tiles, \
-                             width, 0, 0, epilogue, FULL ? limit : 0.0f}, back, 0, cols, tiles, {nullptr, nullptr}};   \
-        matmul_experts<NAME##_quant>(p, blocks, order, memory);                                                        \
+#define EXPERTS_WARPGROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
+    typedef Quant<BITS, SCALES, GROUP> NAME##_quant;                                                                     \
+    KERNEL_WAVES(256, Occupancy<NAME##_quant>::WAVES) void NAME(                                                         \
+                          const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias, f32 *out,                  \
+                          const ExpertRun *blocks, const u32 *order, f32 back, u32 width, u32 cols, u32 tiles,           \
+                          u32 epilogue, f32 limit) {                                                                     \
+        DYNAMIC_SHARED(memory);                                                                                          \
+        constexpr bool FULL = SCALES == POWER;                                                                           \
+        const Warpgroup p = {weights, x, scales, one_output(FULL ? bias : nullptr, nullptr, out, tiles, width, epilogue, \
+                             FULL ? limit : 0.0f), back, 0, cols, tiles, {nullptr, nullptr}};                            \
+        matmul_experts<NAME##_quant>(p, blocks, order, memory);                                                          \
     }
 #else
 #define EXPERTS_WARPGROUP_KERNEL(NAME, BITS, SCALES, GROUP)

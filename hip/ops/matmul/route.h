@@ -17,7 +17,7 @@
 #if PLATFORM_NVIDIA
 template <typename Q>
 DEVICE void matmul_route(const Rows &p, u32 *index, f32 *weight, u32 *counter, u32 experts, u32 chosen, bool normalize,
-                         const Sorting &sorting, u8 *memory) {
+                         u32 shared, const Sorting &sorting, u8 *memory) {
     const u32 rows = grid_blocks_y();
     Rows of = p;
     of.x += (u64)block_y() * p.width, of.to.out0 += (u64)block_y() * experts;
@@ -25,7 +25,8 @@ DEVICE void matmul_route(const Rows &p, u32 *index, f32 *weight, u32 *counter, u
     matmul_rows<Q, 1>(of, memory, Whole{}, ring);
     if (!is_last_block(counter, grid_blocks_x() * rows)) return;
     _Pragma("unroll 1") for (u32 row = thread_x() / WAVE; row < rows; row += TEAMS)
-        route_256(p.to.out0 + row * experts, index + row * chosen, weight + row * chosen, experts, chosen, normalize);
+        route_256(p.to.out0 + row * experts, index + row * chosen, weight + row * chosen, experts, chosen, normalize,
+                  shared);
     barrier();
     sort_few<TEAMS * TEAM>(index, sorting);
 }
@@ -34,13 +35,14 @@ DEVICE void matmul_route(const Rows &p, u32 *index, f32 *weight, u32 *counter, u
     KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, \
                                             f32 *logits, u32 *index, f32 *weight, u32 *order, ExpertRun *runs, \
                                             u32 *counter, f32 eps, u32 cols, u32 tiles, u32 experts,           \
-                                            u32 chosen, u32 normalize, u32 most_runs, u32 most_pairs) {        \
+                                            u32 chosen, u32 normalize, u32 shared, u32 most_runs,              \
+                                            u32 most_pairs) {                                                  \
         DYNAMIC_SHARED(memory);                                                                                \
-        const Rows p = {weights, x, norm, {bias, nullptr, logits, nullptr, nullptr, tiles, tiles, experts, 0,  \
-                        0, STORE}, eps, 1, cols, tiles, cols};                                                 \
+        const Rows p = {weights, x, norm, one_output(bias, nullptr, logits, tiles, experts, STORE),            \
+                        eps, 1, cols, tiles, cols};                                                            \
         const Sorting sorting = {order, runs, grid_blocks_y() * chosen, experts, most_runs, most_pairs};       \
         matmul_route<Quant<BITS, SCALES, GROUP>>(p, index, weight, counter, experts, chosen, normalize,        \
-                                                 sorting, memory);                                             \
+                                                 shared, sorting, memory);                                     \
     }
 #else
 #define ROUTE_KERNEL(NAME, BITS, SCALES, GROUP)

@@ -607,15 +607,15 @@ template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memor
 }
 
 #if !defined(WIDE) || (PLATFORM_AMD && AMD_CDNA2)
-#define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                            \
-    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                 \
-        const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual, f32 *out0,   \
-        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2, f32 eps, u32 rows,     \
-        u32 cols, u32 tiles, u32 epilogue) {                                                                 \
-        DYNAMIC_SHARED(memory);                                                                              \
-        const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0, width1,     \
-                        width2, epilogue}, eps, rows, cols, tiles, cols};                                    \
-        matmul_rows_of<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                            \
+#define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)                                                           \
+    KERNEL_WAVES(TEAMS * TEAM, 2) void NAME(                                                                \
+        const u8 *weights, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual, f32 *out0,  \
+        f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2,                       \
+        f32 eps, u32 rows, u32 cols, u32 tiles, u32 epilogue, u32 end2, u32 width3, f32 *out3) {            \
+        DYNAMIC_SHARED(memory);                                                                             \
+        const Rows p = {weights, x, norm, {bias, residual, out0, out1, out2, end0, end1, width0,            \
+                        width1, width2, epilogue, 0.0f, end2, width3, out3}, eps, rows, cols, tiles, cols}; \
+        matmul_rows_of<Quant<BITS, SCALES, GROUP>, R>(p, memory);                                           \
     }
 #else
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)

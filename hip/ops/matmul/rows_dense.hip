@@ -60,14 +60,15 @@ DEVICE void matmul_rows_dense(const T *w, const f32 *x, const f32 *norm, Outputs
     }
 }
 
-#define DENSE_KERNEL(NAME, T)                                                                               \
-    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                 \
-                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,         \
-                          u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue) {                                                                   \
-        DYNAMIC_SHARED(memory);                                                                             \
-        const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue}; \
-        matmul_rows_dense(weights, x, norm, to, eps, rows, cols, tiles, (f32 *)memory);                     \
+#define DENSE_KERNEL(NAME, T)                                                                                      \
+    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                        \
+                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0,                          \
+                          u32 end1, u32 width0, u32 width1, u32 width2,                                            \
+                          f32 eps, u32 rows, u32 cols, u32 tiles, u32 epilogue, u32 end2, u32 width3, f32 *out3) { \
+        DYNAMIC_SHARED(memory);                                                                                    \
+        const Outputs to = {bias, residual, out0, out1, out2, end0, end1,                                          \
+                            width0, width1, width2, epilogue, 0.0f, end2, width3, out3};                           \
+        matmul_rows_dense(weights, x, norm, to, eps, rows, cols, tiles, (f32 *)memory);                            \
     }
 DENSE_KERNEL(mlxrocm_matmul_rows_f32, f32)
 DENSE_KERNEL(mlxrocm_matmul_rows_f16, f16)

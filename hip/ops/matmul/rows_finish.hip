@@ -11,12 +11,13 @@
 #define FINISH_THREADS 256
 KERNEL(FINISH_THREADS)
 void mlxrocm_matmul_rows_finish(const f32 *parts, const f32 *x, const f32 *norm, const f32 *bias, const f32 *residual,
-                                f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0, u32 width1, u32 width2,
-                                f32 eps, u32 cols, u32 tiles, u32 splits, u32 epilogue) {
+                                f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1, u32 width0,
+                                u32 width1, u32 width2, f32 eps, u32 cols, u32 tiles, u32 splits, u32 epilogue, u32 end2,
+                                u32 width3, f32 *out3) {
     SHARED f32 scratch[FINISH_THREADS / WAVE];
     grid_dependency_launch();
     grid_dependency_wait();
-    const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue};
+    const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue, 0.0f, end2, width3, out3};
     const u32 r = block_y(), rows = grid_blocks_y();
     f32 factor = 1.0f;
     if (norm) {

@@ -54,6 +54,8 @@ struct Arguments {
     u32 end0, end1, width0, width1, width2;
     f32 eps;
     u32 rows, cols, tiles, epilogue;
+    u32 end2, width3;
+    f32 *out3;
 };
 // Where results go, read when there are some: a fifth of the scalar registers.
 DEVICE Outputs read_outputs() {
@@ -241,16 +243,16 @@ template <typename T, u32 R, bool NORM> DEVICE void dense_many(const Dense<T> &p
     }
 }
 
-#define PIECES_KERNEL(NAME, T, R)                                                                           \
-    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                 \
-                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,         \
-                          u32 width0, u32 width1, u32 width2, f32 eps, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue) {                                                                   \
-        DYNAMIC_SHARED(memory);                                                                             \
-        const Dense<T> p = {weights, x, norm, eps, rows, cols, tiles, epilogue};                            \
-        (void)memory, (void)bias, (void)residual, (void)out0, (void)out1, (void)out2;                       \
-        (void)end0, (void)end1, (void)width0, (void)width1, (void)width2;                                   \
-        if constexpr (R == 1) p.norm ? dense_one<T, true>(p) : dense_one<T, false>(p);                      \
-        else p.norm ? dense_many<T, R, true>(p, (f32 *)memory) : dense_many<T, R, false>(p, (f32 *)memory); \
+#define PIECES_KERNEL(NAME, T, R)                                                                                  \
+    KERNEL(256) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,                        \
+                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0,                          \
+                          u32 end1, u32 width0, u32 width1, u32 width2,                                            \
+                          f32 eps, u32 rows, u32 cols, u32 tiles, u32 epilogue, u32 end2, u32 width3, f32 *out3) { \
+        DYNAMIC_SHARED(memory);                                                                                    \
+        const Dense<T> p = {weights, x, norm, eps, rows, cols, tiles, epilogue};                                   \
+        (void)memory, (void)bias, (void)residual, (void)out0, (void)out1, (void)out2, (void)out3;                  \
+        (void)end0, (void)end1, (void)end2, (void)width0, (void)width1, (void)width2, (void)width3;                \
+        if constexpr (R == 1) p.norm ? dense_one<T, true>(p) : dense_one<T, false>(p);                             \
+        else p.norm ? dense_many<T, R, true>(p, (f32 *)memory) : dense_many<T, R, false>(p, (f32 *)memory);        \
     }
 #endif

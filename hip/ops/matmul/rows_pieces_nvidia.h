@@ -78,12 +78,14 @@ template <typename T, u32 R> DEVICE void rows_pieces(const Dense<T> &p, const Ou
     rows.store(to, i, number % ROWS_EACH, first + r, all, lane < R * ROWS_EACH && first + r < p.rows);
 }
 
-#define PIECES_KERNEL(NAME, T, R)                                                                                     \
-    KERNEL_WAVES(THREADS, R == 1 ? 6 : 4) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias, \
-                                                    const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0,   \
-                                                    u32 end1, u32 width0, u32 width1, u32 width2, f32 eps, u32 rows,  \
-                                                    u32 cols, u32 tiles, u32 epilogue) {                              \
-        const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue};          \
-        rows_pieces<T, R>({weights, x, norm, eps, rows, cols, tiles}, to);                                            \
+#define PIECES_KERNEL(NAME, T, R)                                                                                       \
+    KERNEL_WAVES(THREADS, R == 1 ? 6 : 4) void NAME(const T *weights, const f32 *x, const f32 *norm, const f32 *bias,   \
+                                                    const f32 *residual, f32 *out0, f32 *out1, f32 *out2,               \
+                                                    u32 end0, u32 end1, u32 width0, u32 width1, u32 width2,             \
+                                                    f32 eps, u32 rows, u32 cols, u32 tiles,                             \
+                                                    u32 epilogue, u32 end2, u32 width3, f32 *out3) {                    \
+        const Outputs to = {bias, residual, out0, out1, out2, end0, end1, width0, width1, width2, epilogue, 0.0f, end2, \
+                            width3, out3};                                                                              \
+        rows_pieces<T, R>({weights, x, norm, eps, rows, cols, tiles}, to);                                              \
     }
 #endif

@@ -242,17 +242,18 @@ template <typename Q, typename R> DEVICE void matmul_warpgroup(const Warpgroup &
 template <typename Q> struct Occupancy {
     static constexpr int WAVES = Q::UNIT == 1 && Q::SCALES != PAIR_F32 ? 4 : 2;
 };
-#define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)                                                              \
-    typedef Quant<BITS, SCALES, GROUP> NAME##_quant;                                                         \
-    KERNEL_WAVES(256, Occupancy<NAME##_quant>::WAVES) void NAME(                                             \
-                          const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias,                \
-                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0, u32 end1,          \
-                          u32 width0, u32 width1, u32 width2, f32 back, u32 rows, u32 cols, u32 tiles,       \
-                          u32 epilogue, f32 *parts, u32 *counters) {                                         \
-        DYNAMIC_SHARED(memory);                                                                              \
-        const Warpgroup p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,      \
-                             width1, width2, epilogue}, back, rows, cols, tiles, {parts, counters}};         \
-        matmul_warpgroup<NAME##_quant>(p, memory, p.rows - block_x() * X_ROWS, OwnRows{});                   \
+#define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)                                                                                \
+    typedef Quant<BITS, SCALES, GROUP> NAME##_quant;                                                                           \
+    KERNEL_WAVES(256, Occupancy<NAME##_quant>::WAVES) void NAME(                                                               \
+                          const u8 *weights, const u8 *x, const f32 *scales, const f32 *bias,                                  \
+                          const f32 *residual, f32 *out0, f32 *out1, f32 *out2, u32 end0,                                      \
+                          u32 end1, u32 width0, u32 width1, u32 width2,                                                        \
+                          f32 back, u32 rows, u32 cols, u32 tiles, u32 epilogue, f32 *parts,                                   \
+                          u32 *counters, u32 end2, u32 width3, f32 *out3) {                                                    \
+        DYNAMIC_SHARED(memory);                                                                                                \
+        const Warpgroup p = {weights, x, scales, {bias, residual, out0, out1, out2, end0, end1, width0,                        \
+                             width1, width2, epilogue, 0.0f, end2, width3, out3}, back, rows, cols, tiles, {parts, counters}}; \
+        matmul_warpgroup<NAME##_quant>(p, memory, p.rows - block_x() * X_ROWS, OwnRows{});                                     \
     }
 #else
 #define QUANT_KERNEL(NAME, BITS, SCALES, GROUP)

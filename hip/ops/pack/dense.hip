@@ -16,10 +16,10 @@ template <typename T, typename To> DEVICE f32 copy_row(const u8 *from, u8 *to, u
 }
 
 KERNEL(256) void mlxrocm_pack_dense(const u8 *data, const u8 *, const u8 *, u32 *peak, u8 *out, u32 rows, u32 cols, u32,
-                                    u32 step, u32 stride, u32, u32 kind, u32) {
+                                    u32 step, u32 stride, u32, u32 run, u32 jump, u32 kind, u32) {
     const u32 row = block_x(), tile = row / TILE_ROWS;
     const u64 bytes = (u64)cols * (kind == PAIR_F32 ? 4 : 2);
-    const u8 *from = row < rows ? data + (u64)row * stride : nullptr;
+    const u8 *from = row < rows ? data + (u64)(row / run * jump + row % run) * stride : nullptr;
     u8 *to = out + ((u64)tile * step * TILE_ROWS + row % TILE_ROWS) * bytes;
     f32 most;
     if (kind == PAIR_F32) {

@@ -1,9 +1,9 @@
 // Weights as they lie in a file, to the tiles of quant.h: nothing is computed anew, codes and scales are only moved.
 //
-// A launch takes rows of one matrix: `rows` of them, `stride` bytes apart, into `tiles` tiles (rows past the last are
-// codes and scales of 0) of which each is `step` tiles after the one before (2: gate and up by turns). `scales` and
-// `biases` of formats that keep them apart have rows `scale_stride` bytes apart. `peak` is raised to a bound of the
-// weights' absolute values, as bits: numbers that are not negative are ordered as their bits are.
+// A launch takes rows of one matrix: `rows` of them, of `stride` bytes each, in runs of `run` that begin `jump` rows apart, into
+// `tiles` tiles (rows past the last are codes and scales of 0) of which each is `step` tiles after the one before (2: gate
+// and up by turns). Rows of `scales` and `biases`, of formats that keep them apart, have `scale_stride` bytes. `peak` is
+// raised to a bound of the weights' absolute values, as bits: numbers that are not negative are ordered as their bits are.
 //
 // A format F says what a row holds:
 //   F::BITS               bits of a code
@@ -33,7 +33,7 @@ struct Pack {
     const u8 *data, *scales, *biases;
     u8 *out;
     u32 *peak;
-    u32 rows, cols, tiles, step, stride, scale_stride, kind, group;
+    u32 rows, cols, tiles, step, stride, scale_stride, run, jump, kind, group;
 };
 
 struct FileRow {
@@ -41,8 +41,8 @@ struct FileRow {
 };
 
 DEVICE FileRow file_row(const Pack &p, u32 row) {
-    const u64 scale = (u64)row * p.scale_stride;
-    return FileRow{p.data + (u64)row * p.stride, p.scales + scale, p.biases ? p.biases + scale : nullptr};
+    const u64 place = row / p.run * p.jump + row % p.run, scale = place * p.scale_stride;
+    return FileRow{p.data + place * p.stride, p.scales + scale, p.biases ? p.biases + scale : nullptr};
 }
 
 DEVICE u32 load2(const u8 *from) { return *(const u16 *)from; }
@@ -198,6 +198,8 @@ template <typename F> DEVICE void pack(const Pack &p) {
 
 #define PACK_KERNEL(NAME, ...)                                                                                     \
     KERNEL(256) void NAME(const u8 *data, const u8 *scales, const u8 *biases, u32 *peak, u8 *out, u32 rows, u32 cols, \
-                          u32 tiles, u32 step, u32 stride, u32 scale_stride, u32 kind, u32 group) {                \
-        pack<__VA_ARGS__>(Pack{data, scales, biases, out, peak, rows, cols, tiles, step, stride, scale_stride, kind, group}); \
+                          u32 tiles, u32 step, u32 stride, u32 scale_stride, u32 run, u32 jump, u32 kind,             \
+                          u32 group) {                                                                                \
+        pack<__VA_ARGS__>(Pack{data, scales, biases, out, peak, rows, cols, tiles, step, stride, scale_stride, run,   \
+                               jump, kind, group});                                                                   \
     }

@@ -72,7 +72,7 @@ template <typename F> DEVICE void pack_transposed(const Pack &p, u32 first, u32 
 #define TRANSPOSED_KERNEL(NAME, ...)                                                                                   \
     KERNEL(256) void NAME(const u8 *data, const u8 *scales, const u8 *zeros, u32 *peak, u8 *out, u32 rows, u32 cols,   \
                           u32 tiles, u32 step, u32 first, u32 count, u32 kind, u32 group) {                            \
-        pack_transposed<__VA_ARGS__>(Pack{data, scales, zeros, out, peak, rows, cols, tiles, step, 0, 0, kind, group}, \
+        pack_transposed<__VA_ARGS__>(Pack{data, scales, zeros, out, peak, rows, cols, tiles, step, 0, 0, 1, 1, kind, group}, \
                                      first, count);                                                                    \
     }
 TRANSPOSED_KERNEL(mlxrocm_pack_gptq, Gptq<1>)

@@ -32,6 +32,34 @@ struct Delta {
     u32 most; // tokens of sequences that are taken
 };
 
+// A token: a thread's part of its rows of S decays and takes k and what v (`values`) is off; `sums`: its part of S·q.
+template <u32 PIECES, bool CORRECTS, typename F>
+DEVICE void take_token(f32x4 (&s)[OWN][PIECES], const f32x4 (&key)[PIECES], const f32x4 (&query)[PIECES], F decayed, f32 beta,
+                       const f32 (&values)[OWN], f32 (&sums)[OWN]) {
+    UNROLL for (u32 r = 0; r < OWN; r++) {
+        sums[r] = 0.0f;
+        UNROLL for (u32 c = 0; c < PIECES; c++) {
+            f32x4 &x = s[r][c];
+            x = decayed(x, c);
+            if constexpr (!CORRECTS) continue;
+            sums[r] = mul_add(x.x, key[c].x, sums[r]), sums[r] = mul_add(x.y, key[c].y, sums[r]);
+            sums[r] = mul_add(x.z, key[c].z, sums[r]), sums[r] = mul_add(x.w, key[c].w, sums[r]);
+        }
+    }
+    UNROLL for (u32 r = 0; r < OWN; r++) {
+        f32 change = beta * values[r];
+        if constexpr (CORRECTS) change = beta * (values[r] - wave_sum<LANES>(sums[r]));
+        sums[r] = 0.0f;
+        UNROLL for (u32 c = 0; c < PIECES; c++) {
+            f32x4 &x = s[r][c];
+            x.x = mul_add(change, key[c].x, x.x), x.y = mul_add(change, key[c].y, x.y);
+            x.z = mul_add(change, key[c].z, x.z), x.w = mul_add(change, key[c].w, x.w);
+            sums[r] = mul_add(x.x, query[c].x, sums[r]), sums[r] = mul_add(x.y, query[c].y, sums[r]);
+            sums[r] = mul_add(x.z, query[c].z, sums[r]), sums[r] = mul_add(x.w, query[c].w, sums[r]);
+        }
+    }
+}
+
 template <int DIM, bool CORRECTS = true, bool COLUMNWISE = false> DEVICE void gated_delta(Delta p) {
     // Tokens that are prepared together.
     constexpr u32 TOKENS = DIM > 128 ? 8 : 16;
@@ -103,34 +131,14 @@ template <int DIM, bool CORRECTS = true, bool COLUMNWISE = false> DEVICE void ga
             UNROLL for (u32 c = 0; c < PIECES; c++)
                 query[c] = keys[token][0][c * LANES + part], key[c] = keys[token][1][c * LANES + part];
             const f32 decay = gates[token][0], beta = gates[token][1];
-            f32 sums[OWN];
-            UNROLL for (u32 r = 0; r < OWN; r++) {
-                sums[r] = 0.0f;
-                UNROLL for (u32 c = 0; c < PIECES; c++) {
-                    f32x4 &x = s[r][c];
-                    if constexpr (COLUMNWISE) {
-                        const f32x4 of = decays[token][c * LANES + part];
-                        x = f32x4{x.x * of.x, x.y * of.y, x.z * of.z, x.w * of.w};
-                    } else {
-                        x = f32x4{x.x * decay, x.y * decay, x.z * decay, x.w * decay};
-                    }
-                    if constexpr (!CORRECTS) continue;
-                    sums[r] = mul_add(x.x, key[c].x, sums[r]), sums[r] = mul_add(x.y, key[c].y, sums[r]);
-                    sums[r] = mul_add(x.z, key[c].z, sums[r]), sums[r] = mul_add(x.w, key[c].w, sums[r]);
-                }
-            }
-            UNROLL for (u32 r = 0; r < OWN; r++) {
-                f32 change = beta * values[token][r * GROUPS + row];
-                if constexpr (CORRECTS) change = beta * (values[token][r * GROUPS + row] - wave_sum<LANES>(sums[r]));
-                sums[r] = 0.0f;
-                UNROLL for (u32 c = 0; c < PIECES; c++) {
-                    f32x4 &x = s[r][c];
-                    x.x = mul_add(change, key[c].x, x.x), x.y = mul_add(change, key[c].y, x.y);
-                    x.z = mul_add(change, key[c].z, x.z), x.w = mul_add(change, key[c].w, x.w);
-                    sums[r] = mul_add(x.x, query[c].x, sums[r]), sums[r] = mul_add(x.y, query[c].y, sums[r]);
-                    sums[r] = mul_add(x.z, query[c].z, sums[r]), sums[r] = mul_add(x.w, query[c].w, sums[r]);
-                }
-            }
+            f32 of_rows[OWN], sums[OWN];
+            UNROLL for (u32 r = 0; r < OWN; r++) of_rows[r] = values[token][r * GROUPS + row];
+            auto decayed = [&](const f32x4 &x, u32 c) {
+                f32x4 of = {decay, decay, decay, decay};
+                if constexpr (COLUMNWISE) of = decays[token][c * LANES + part];
+                return f32x4{x.x * of.x, x.y * of.y, x.z * of.z, x.w * of.w};
+            };
+            take_token<PIECES, CORRECTS>(s, key, query, decayed, beta, of_rows, sums);
             UNROLL for (u32 r = 0; r < OWN; r++) {
                 const f32 sum = wave_sum<LANES>(sums[r]);
                 const u32 column = first_row + r * GROUPS + row;

@@ -16,6 +16,7 @@ impl Array {
             [_, experts] if self.dtype() == Dtype::F32 => experts.number(),
             _ => None,
         };
+        let experts = experts.and_then(|all| all.checked_sub(route.shared.into()));
         let fits = experts.is_some_and(|experts| {
             let groups = route.groups.is_none_or(|groups| {
                 (1..=groups.count).contains(&groups.kept)
@@ -30,7 +31,7 @@ impl Array {
             let what = format!("{route:?} by logits {self:?}, correction {correction:?}");
             return Err(invalid("route", what));
         }
-        let shape = Shape::new([self.shape().dims()[0], route.chosen.into()]);
+        let shape = Shape::new([self.shape().dims()[0], route.all().into()]);
         let ty = |dtype| Type {
             dtype,
             shape: shape.clone(),

@@ -10,14 +10,18 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
         return Err(missing(op));
     };
     let logits = input(op, inputs, 0)?;
-    let experts = logits.sizes().last().copied().unwrap_or(1).max(1);
+    let all = logits.sizes().last().copied().unwrap_or(1).max(1);
+    let experts = all.saturating_sub(route.shared.into());
     let correction = inputs.get(1).map(|view| view.values::<f32>());
     let values = logits.values::<f32>();
-    let rows = values.chunks_exact(experts);
-    let chosen = index.values::<u32>().chunks_exact_mut(route.chosen);
-    let weights = weight.values::<f32>().chunks_exact_mut(route.chosen);
+    let rows = values.chunks_exact(all);
+    let chosen = index.values::<u32>().chunks_exact_mut(route.all());
+    let weights = weight.values::<f32>().chunks_exact_mut(route.all());
     let mut order: Vec<u32> = Vec::new();
     for (logits, (chosen, weights)) in rows.zip(chosen.zip(weights)) {
+        let (logits, shared) = logits.split_at(experts);
+        let (chosen, of_shared) = chosen.split_at_mut(route.chosen);
+        of_shared.fill(experts as u32);
         let ranks = ranks(route, logits, correction.as_deref());
         order.clear();
         order.extend(0..experts as u32);
@@ -33,11 +37,17 @@ pub fn run(op: &Op, inputs: &[View<'_>], outputs: &mut [Out<'_>]) -> Result<()> 
             true => shares.iter().sum(),
             false => 1.0,
         };
-        for (weight, share) in weights.iter_mut().zip(shares) {
-            *weight = (share / sum * route.factor.get()) as f32;
+        let shares = shares.iter().map(|share| share / sum * route.factor.get());
+        let of_shared = shared.iter().map(|&x| sigmoid(x.into()));
+        for (weight, share) in weights.iter_mut().zip(shares.chain(of_shared)) {
+            *weight = share as f32;
         }
     }
     Ok(())
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
 }
 
 /// What decides.
@@ -75,10 +85,7 @@ fn ranks(route: &Route, logits: &[f32], correction: Option<&[f32]>) -> Vec<f64> 
 fn shares(route: &Route, logits: &[f32], chosen: &[u32]) -> Vec<f64> {
     let of = |e: u32| f64::from(logits[e as usize]);
     match route.scores {
-        Scores::Sigmoid => {
-            let sigmoid = |&e: &u32| 1.0 / (1.0 + (-of(e)).exp());
-            chosen.iter().map(sigmoid).collect()
-        }
+        Scores::Sigmoid => chosen.iter().map(|&e| sigmoid(of(e))).collect(),
         Scores::Softmax => {
             let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let power = |x: f32| f64::from(x - largest).exp();

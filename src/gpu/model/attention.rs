@@ -8,7 +8,7 @@ use crate::Result;
 use crate::driver::{Overlap, Platform};
 use crate::gpu::constants::attention_flash;
 use crate::gpu::{Args, DeviceBuffer, LaunchOptions};
-use crate::step::{Attend, KvType, Rows};
+use crate::step::{Attend, BufferId, KvType, Rows};
 
 /// Bytes that the parts of attentions may take: longer batches go in several launches.
 pub const PARTS_BYTES: usize = 32 << 20;
@@ -23,8 +23,8 @@ pub(super) fn suffix(kv: KvType) -> &'static str {
 }
 
 impl Recorder<'_> {
-    /// Records an attention.
-    pub(super) fn attend(&mut self, attend: Attend) -> Result<()> {
+    /// Records an attention, of a batch of single tokens with a gate that its results meet.
+    pub(super) fn attend(&mut self, attend: Attend, gate: Option<BufferId>) -> Result<()> {
         if is_wide(&attend.shape) {
             return self.attend_wide(attend);
         }
@@ -37,18 +37,19 @@ impl Recorder<'_> {
             } else {
                 places.wanted
             };
-            return self.attend_each(attend, list, self.bucket.rows, by_token);
+            return self.attend_each((attend, gate), list, self.bucket.rows, by_token);
         }
         self.write_cache(attend, "mlxrocm_attention_write", 64)?;
         if !by_token {
-            return self.attend_each(attend, places.wanted, self.bucket.wanted, false);
+            let wanted = self.bucket.wanted;
+            return self.attend_each((attend, gate), places.wanted, wanted, false);
         }
         if self.bucket.tiled {
             self.attend_tiles(attend)?;
         }
         match self.bucket.singles {
             0 => Ok(()),
-            singles => self.attend_each(attend, places.singles, singles, true),
+            singles => self.attend_each((attend, gate), places.singles, singles, true),
         }
     }
 
@@ -141,7 +142,7 @@ impl Recorder<'_> {
     /// Attention of the queries of a list, each for itself.
     fn attend_each(
         &mut self,
-        attend: Attend,
+        (attend, gate): (Attend, Option<BufferId>),
         list: usize,
         count: usize,
         by_token: bool,
@@ -198,6 +199,13 @@ impl Recorder<'_> {
                     .u32("most", singles.most as u32)
                     .u32("adders", singles.adders(now, device) as u32),
                 false => args,
+            };
+            let args = match gate {
+                Some(gate) => {
+                    reads.push(self.range(gate, row, rows));
+                    args.buffer("gate", &memory.arena, self.at(gate, row))
+                }
+                None => args.null("gate"),
             };
             let grid = [now as u32, singles.groups as u32, parts];
             let block = (singles.threads, singles.shared);

@@ -88,7 +88,8 @@ impl Recorder<'_> {
             .u32("rows", rows as u32)
             .u32("cols", matrix.cols as u32)
             .u32("tiles", matrix.tiles as u32)
-            .u32("epilogue", to.epilogue);
+            .u32("epilogue", to.epilogue)
+            .append(to.last);
         let mut reads = to.reads;
         reads.push(operand.whole());
         let works = matrix.tiles * rows.div_ceil(SET_ROWS);

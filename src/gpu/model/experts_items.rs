@@ -127,12 +127,13 @@ impl Recorder<'_> {
             args = args
                 .u32(
                     "chosen",
-                    route.map_or(step.chosen, |route| route.chosen) as u32,
+                    route.map_or(step.chosen, |route| route.all()) as u32,
                 )
                 .u32(
                     "normalize",
                     route.is_some_and(|route| route.normalize).into(),
                 )
+                .u32("shared", route.is_some_and(|route| route.shared).into())
                 .u32("sums", summed.is_some().into());
         }
         let args = args.f32("limit", step.limit.unwrap_or(0.0));

@@ -191,7 +191,8 @@ impl Recorder<'_> {
             .u32("rows", rows as u32)
             .u32("cols", matrix.cols as u32)
             .u32("tiles", matrix.tiles as u32)
-            .u32("epilogue", to.epilogue);
+            .u32("epilogue", to.epilogue)
+            .append(to.last);
         let grid = [blocks, 1, splits as u32];
         let is_shared_out =
             facts.platform == Platform::Cuda && matches!(matrix.form, MatrixForm::Quant(_));
@@ -229,7 +230,8 @@ impl Recorder<'_> {
             .u32("cols", matrix.cols as u32)
             .u32("tiles", matrix.tiles as u32)
             .u32("splits", splits as u32)
-            .u32("epilogue", to.epilogue);
+            .u32("epilogue", to.epilogue)
+            .append(to.last);
         let numbers = matrix.tiles * TILE_ROWS;
         let grid = [numbers.div_ceil(FINISH_THREADS) as u32, rows as u32, 1];
         let kernel = "mlxrocm_matmul_rows_finish";

@@ -28,8 +28,8 @@ pub fn weight(weights: &[Weight], id: MatrixId) -> Result<&Weight> {
         .ok_or_else(|| Error::Internal("a step names a matrix that was not bound".into()))
 }
 
-/// The groups of a step: products of one form together, at most three; gate and up of experts interleaved.
-pub fn groups(weights: &[Weight], step: &Step) -> Result<Vec<Group>> {
+/// The groups of a step: products of one form together, at most `most`; gate and up of experts interleaved.
+pub fn groups(weights: &[Weight], step: &Step, most: usize) -> Result<Vec<Group>> {
     let (products, epilogue) = match step {
         Step::Matmul {
             products, epilogue, ..
@@ -43,7 +43,7 @@ pub fn groups(weights: &[Weight], step: &Step) -> Result<Vec<Group>> {
     let mut first = 0;
     while first < products.len() {
         let same = forms[first..].iter().take_while(|f| **f == forms[first]);
-        let count = same.count().min(3);
+        let count = same.count().min(most);
         let part = &products[first..first + count];
         groups.push(Group {
             key: Key {
@@ -116,7 +116,11 @@ pub fn table_key(table: MatrixId) -> Key {
 }
 
 /// All groups of a schedule, each once, in the order of the steps, and the bytes of their biases.
-pub fn items(schedule: &Schedule, weights: &[Weight]) -> Result<(Vec<(Key, Item)>, u64)> {
+pub fn items(
+    schedule: &Schedule,
+    weights: &[Weight],
+    most: usize,
+) -> Result<(Vec<(Key, Item)>, u64)> {
     let mut items: Vec<(Key, Item)> = Vec::new();
     let mut places = HashMap::new();
     let mut biases = 0;
@@ -151,7 +155,7 @@ pub fn items(schedule: &Schedule, weights: &[Weight]) -> Result<(Vec<(Key, Item)
                 Step::Experts(step) => (&step.products, step.chosen, step.experts.max(1)),
                 _ => continue,
             };
-            for group in groups(weights, step)? {
+            for group in groups(weights, step, most)? {
                 let part = products.get(group.first..group.first + group.count);
                 if part.unwrap_or_default().iter().any(|p| p.bias.is_some()) {
                     let tiles = |id: &MatrixId| Ok(weight(weights, *id)?.rows.div_ceil(TILE_ROWS));

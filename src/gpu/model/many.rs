@@ -32,10 +32,11 @@ impl Way {
     }
 }
 
-/// `struct Outputs` of `hip/ops/matmul/epilogue.h`, without its last member: as arguments, and what they
-/// refer to.
+/// `struct Outputs` of `hip/ops/matmul/epilogue.h`, without its epilogue and limit: as arguments, and what they refer to.
 pub(super) struct Outputs {
     pub args: Args,
+    /// Those that come last of all.
+    pub last: Args,
     pub reads: Vec<Range>,
     pub writes: Vec<Range>,
     pub epilogue: u32,
@@ -52,11 +53,10 @@ impl Outputs {
             .null("out1")
             .null("out2");
         let args = args.u32("end0", tiles).u32("end1", tiles);
+        let widths = ["width0", "width1", "width2"];
         Outputs {
-            args: args
-                .u32("width0", width as u32)
-                .u32("width1", 0)
-                .u32("width2", 0),
+            args: args.u32s(widths, [width as u32, 0, 0]),
+            last: Args::new().u32("end2", 0).u32("width3", 0).null("out3"),
             reads: Vec::new(),
             writes: vec![sums.range(0, (rows * width * 4) as u64)],
             epilogue: 0,
@@ -172,6 +172,7 @@ impl Recorder<'_> {
         } else {
             args.null("parts").null("counters")
         };
+        let args = args.append(to.last);
         let lds = operand.shared_bytes();
         self.launch(kernel, grid, BLOCK_THREADS, lds, args, &reads, &writes)
     }
@@ -205,7 +206,8 @@ impl Recorder<'_> {
             .append(to.args)
             .f32("back", back)
             .u32("tiles", matrix.tiles as u32)
-            .u32("epilogue", to.epilogue);
+            .u32("epilogue", to.epilogue)
+            .append(to.last);
         let mut reads = to.reads;
         let sums = scratch.sums.range(0, (rows * outs * 4) as u64);
         reads.extend([sums, memory.scales.whole()]);

@@ -26,7 +26,7 @@ pub const BLOCK_ROWS: usize = matmul_block_q4::BLOCK_ROWS;
 pub const BLOCK_THREADS: u32 = matmul_block_q4::PART_THREADS as u32;
 
 /// What a product does with its results; tiles of gate and up come in pairs.
-pub use matmul_rows_q4::{ADD, SILU, STORE};
+pub use matmul_rows_q4::{ADD, SILU, STORE, STORE_FOUR};
 
 /// How kernels for many rows take x (the layouts of `hip/ops/matmul/operand.hip`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

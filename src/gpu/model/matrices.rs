@@ -6,9 +6,10 @@ use super::matmul::MatrixForm;
 use super::pack::{BLOCK, FileForm, TILE_ROWS};
 use super::parts::{
     PADDING, back, block_scales, column_bytes, column_step, form_of, is_transposed, not_finite,
-    row_bytes, tables,
+    row_bytes, tables, tile_step,
 };
 use super::placement::Placement;
+use super::product_outputs::outputs;
 use super::staging::{Launch, Part, Staging, Then};
 use super::weights::GpuMatrix;
 use crate::formats::{Bytes, Format, Weight};
@@ -46,12 +47,12 @@ struct Lot<'a> {
     data: &'a DeviceBuffer,
 }
 
-/// What a launch takes: rows from `row` on, and the two numbers that rows and columns have each of their own.
+/// What a launch takes: rows from `row` on, and the numbers that rows and columns have each of their own.
 struct Cut {
     row: usize,
     rows: usize,
     tiles: usize,
-    numbers: [(&'static str, usize); 2],
+    numbers: Vec<(&'static str, usize)>,
     /// What the kernel calls biases.
     biases: &'static str,
     blocks: usize,
@@ -115,6 +116,11 @@ impl<'a> Matrices<'a> {
             .collect()
     }
 
+    /// How many matrices a launch may take.
+    pub fn outputs(&self) -> usize {
+        outputs(self.device.facts())
+    }
+
     /// The matrices of a key, which are on their way to the device afterwards.
     pub fn matrix(&mut self, key: Key) -> Result<Arc<GpuMatrix>> {
         if let Some(made) = self.made.get(&key) {
@@ -159,7 +165,12 @@ impl<'a> Matrices<'a> {
             };
             match is_transposed(first.format) {
                 true => self.columns(&lot, first)?,
-                false => self.rows(&lot, first)?,
+                false => {
+                    self.rows(&lot, first, 0)?;
+                    if let Some(more) = &first.more {
+                        self.rows(&lot, more, first.own_rows())?;
+                    }
+                }
             }
             for weight in &weights[at..at + count] {
                 self.staging.finished(weight.byte_len() as u64);
@@ -177,19 +188,20 @@ impl<'a> Matrices<'a> {
         Ok(made)
     }
 
-    /// Takes a lot to the device, some rows a piece; `weight` is its first.
-    fn rows(&mut self, lot: &Lot<'_>, weight: &Weight) -> Result<()> {
+    /// Takes a lot to the device, some rows a piece; `weight` is its first, or the rows of it from `begin` on.
+    fn rows(&mut self, lot: &Lot<'_>, weight: &Weight, begin: usize) -> Result<()> {
         let (sizes, turns, own) = (row_bytes(weight)?, weight.turns, tables(weight.format));
-        let tile_file_bytes = TILE_ROWS * turns * sizes.iter().sum::<usize>();
+        let step = tile_step(weight);
+        let step_bytes = step * TILE_ROWS * turns * sizes.iter().sum::<usize>();
         let blocks_of = |tiles: usize| match lot.form {
             MatrixForm::Quant(form) => (tiles * (form.padded(weight.cols) / BLOCK)).div_ceil(TEAMS),
             MatrixForm::Dense(_) => tiles * TILE_ROWS,
         };
-        let mut row = 0;
-        while row < weight.rows {
-            let left = (weight.rows - row).div_ceil(TILE_ROWS);
-            let tiles = self.steps(tile_file_bytes, own.len())?.min(left);
-            let rows = (tiles * TILE_ROWS).min(weight.rows - row);
+        let (mut row, all) = (0, weight.own_rows());
+        while row < all {
+            let left = (all - row).div_ceil(TILE_ROWS);
+            let tiles = (self.steps(step_bytes, own.len())? * step).min(left);
+            let rows = (tiles * TILE_ROWS).min(all - row);
             let mut parts = [None; 3];
             for (place, (part, bytes)) in parts.iter_mut().zip(file_parts(weight)).enumerate() {
                 let (start, len) = (row * turns * sizes[place], rows * turns * sizes[place]);
@@ -203,20 +215,24 @@ impl<'a> Matrices<'a> {
                 };
                 *part = Some(self.staging.add(content)?);
             }
-            let strides = [turns * sizes[0], turns * sizes[1]];
             for place in lot.which.clone() {
                 let Some(weight) = lot.weights.get(place) else {
                     continue;
                 };
                 let mut reads = [None; 3];
                 for ((read, part), size) in reads.iter_mut().zip(parts).zip(sizes) {
-                    *read = part.map(|part| (part, weight.turn * size));
+                    *read = part.map(|part| (part, weight.turn * weight.run * size));
                 }
                 let cut = Cut {
-                    row,
+                    row: begin + row,
                     rows,
                     tiles,
-                    numbers: [("stride", strides[0]), ("scale_stride", strides[1])],
+                    numbers: vec![
+                        ("stride", sizes[0]),
+                        ("scale_stride", sizes[1]),
+                        ("run", weight.run),
+                        ("jump", weight.run * turns),
+                    ],
                     biases: "biases",
                     blocks: blocks_of(tiles),
                 };
@@ -249,7 +265,7 @@ impl<'a> Matrices<'a> {
                 row: 0,
                 rows: weight.rows,
                 tiles,
-                numbers: [("first", column), ("count", count)],
+                numbers: vec![("first", column), ("count", count)],
                 biases: "zeros",
                 blocks: (tiles * count.div_ceil(BLOCK)).div_ceil(TEAMS),
             };
@@ -350,7 +366,9 @@ impl<'a> Matrices<'a> {
 /// Whether rows of the weights lie by turns in the same bytes.
 fn are_together(a: &Weight, b: &Weight) -> bool {
     let place = |bytes: &Bytes| (bytes.as_ptr(), bytes.len());
-    a.turns > 1 && a.turns == b.turns && a.rows == b.rows && place(&a.data) == place(&b.data)
+    a.turns > 1
+        && (a.turns, a.run, a.rows) == (b.turns, b.run, b.rows)
+        && place(&a.data) == place(&b.data)
 }
 
 /// The bytes of a weight in its file.

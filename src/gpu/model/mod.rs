@@ -4,6 +4,7 @@ mod attention;
 mod beside;
 mod blas;
 mod delta_chunks;
+mod delta_step;
 mod exchange;
 mod execute;
 mod executor;

@@ -53,12 +53,20 @@ pub fn row_bytes(weight: &Weight) -> Result<[usize; 3]> {
     }
 }
 
-/// Bytes that a tile of a weight needs together in a piece; of a transposed one the fewest columns of all rows.
+/// Tiles of a weight that go together: those of whole runs of rows.
+pub fn tile_step(weight: &Weight) -> usize {
+    let run = weight.run.max(1);
+    let shift = run.trailing_zeros().min(TILE_ROWS.trailing_zeros());
+    run >> shift
+}
+
+/// Bytes that the tiles of a weight that go together need in a piece; of a transposed one the fewest columns of all rows.
 pub fn tile_room(weight: &Weight) -> Result<usize> {
     let bytes = if is_transposed(weight.format) {
         column_bytes(weight, column_step(weight)).iter().sum()
     } else {
-        TILE_ROWS * weight.turns * row_bytes(weight)?.iter().sum::<usize>()
+        let rows = TILE_ROWS * tile_step(weight) * weight.turns;
+        rows * row_bytes(weight)?.iter().sum::<usize>()
     };
     Ok(bytes + tables(weight.format).len() + PADDING)
 }

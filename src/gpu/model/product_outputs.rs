@@ -1,13 +1,25 @@
 //! Where results of products go, and what is done with them there.
 
 use super::many::Outputs;
-use super::matmul::{ADD, SILU, STORE};
+use super::matmul::{ADD, SILU, STORE, STORE_FOUR};
 use super::pack::TILE_ROWS;
 use super::record::Recorder;
 use super::weights::Launch;
+use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::{Args, DeviceBuffer};
 use crate::step::{BufferId, Epilogue, Norm, Product};
 use crate::{Error, Result};
+
+/// The most matrices of one launch: an output each (`hip/ops/matmul/epilogue.h`).
+const OUTPUTS: usize = 4;
+
+/// How many there may be.
+pub(super) fn outputs(facts: &DeviceFacts) -> usize {
+    match facts.platform {
+        Platform::Cuda => OUTPUTS,
+        Platform::Hip => OUTPUTS - 1,
+    }
+}
 
 /// What a step multiplies.
 #[derive(Clone, Copy)]
@@ -23,6 +35,7 @@ fn epilogue_number(launch: &Launch, epilogue: Epilogue) -> u32 {
     match epilogue {
         Epilogue::Add(_) => ADD,
         Epilogue::SwiGlu if launch.silu => SILU,
+        Epilogue::Store if launch.count == OUTPUTS => STORE_FOUR,
         Epilogue::Store | Epilogue::SwiGlu => STORE,
     }
 }
@@ -84,28 +97,42 @@ impl Recorder<'_> {
         const OUTS: [&str; 3] = ["out0", "out1", "out2"];
         // A matrix of gate and up has one output.
         let outs = if launch.silu { 1 } else { launch.count };
-        let (mut ends, mut widths, mut tiles) = ([0u32; 3], [0u32; 3], 0);
-        for i in 0..3 {
+        let (mut ends, mut widths, mut tiles) = ([0u32; OUTPUTS], [0u32; OUTPUTS], 0);
+        let mut fourth = Args::new().null("out3");
+        for i in 0..OUTPUTS {
             let index = launch.first + i;
             match product.products.get(index).filter(|_| i < outs) {
                 Some(of) => {
                     let unfused = epilogue == Epilogue::SwiGlu && !launch.silu;
                     let place = if unfused { index } else { 0 };
                     let target = self.target(of, place, row, rows)?;
-                    args = args.buffer(OUTS[i], &target.buffer, target.offset);
+                    match OUTS.get(i) {
+                        Some(&name) => args = args.buffer(name, &target.buffer, target.offset),
+                        None => {
+                            fourth = Args::new().buffer("out3", &target.buffer, target.offset);
+                        }
+                    }
                     writes.push(target.buffer.range(target.offset, target.bytes));
                     widths[i] = target.width as u32;
                     tiles += target.width.div_ceil(TILE_ROWS) as u32;
                 }
-                None => args = args.null(OUTS[i]),
+                None => {
+                    if let Some(&name) = OUTS.get(i) {
+                        args = args.null(name);
+                    }
+                }
             }
             ends[i] = tiles;
         }
         Ok(Outputs {
-            args: args
-                .u32("end0", ends[0])
-                .u32("end1", ends[1])
-                .u32s(["width0", "width1", "width2"], widths),
+            args: args.u32("end0", ends[0]).u32("end1", ends[1]).u32s(
+                ["width0", "width1", "width2"],
+                [widths[0], widths[1], widths[2]],
+            ),
+            last: Args::new()
+                .u32("end2", ends[2])
+                .u32("width3", widths[3])
+                .append(fourth),
             reads,
             writes,
             epilogue: epilogue_number(launch, epilogue),

@@ -11,9 +11,12 @@ use super::recorded::{Piece, pieces};
 use super::recurrent_memory::RecurrentMemory;
 use super::turns::Turn;
 use super::weights::{GpuWeights, Launch};
+use super::wide::is_wide;
 use crate::driver::Overlap;
 use crate::gpu::{Args, DeviceBuffer, Encoder, LaunchOptions, Range as Part};
-use crate::step::{BufferId, Epilogue, KvType, Norm, Rows, Schedule, Step, VectorId};
+use crate::step::{
+    Attend, BufferId, Epilogue, KvType, Norm, Rows, Schedule, Step, Together, VectorId, together,
+};
 use crate::{Error, Result};
 use std::cell::Cell;
 use std::ops::Range;
@@ -120,7 +123,17 @@ impl Recorder<'_> {
         let schedule = self.schedule;
         let first = places.start;
         let steps = schedule.steps.get(places).unwrap_or_default();
+        let mut done = first;
         for (index, step) in (first..).zip(steps) {
+            if index < done {
+                continue;
+            }
+            if let Some(steps) = together(&schedule.steps[index..])
+                && self.together(&steps)?
+            {
+                done = index + steps.steps();
+                continue;
+            }
             match step {
                 Step::Embed { table, out } => {
                     let table = self
@@ -176,7 +189,7 @@ impl Recorder<'_> {
                         self.silu(products)?;
                     }
                 }
-                Step::Attend(attend) => self.attend(*attend)?,
+                Step::Attend(attend) => self.attend(*attend, None)?,
                 Step::Plain {
                     op,
                     inputs,
@@ -190,6 +203,20 @@ impl Recorder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Records steps as one launch, if the batch and the device have that: whether it did.
+    fn together(&mut self, steps: &Together) -> Result<bool> {
+        match *steps {
+            Together::DeltaNet { conv, rule, norm } => self.delta_step(&conv, &rule, norm),
+            Together::GatedAttention { attend, gate, out } => {
+                let takes_gate = self.bucket.decode && !is_wide(&attend.shape);
+                if takes_gate {
+                    self.attend(Attend { out, ..attend }, Some(gate))?;
+                }
+                Ok(takes_gate)
+            }
+        }
     }
 
     /// What follows all steps.

@@ -23,14 +23,14 @@ const CHANNEL_DIMS: [usize; 1] = [16];
 const SCAN_THREADS: u32 = recurrent_selective_scan::THREADS as u32;
 
 /// The kernels for a rule: the beginning of their names, and the widths of keys that they take.
-struct Rule {
-    kernel: &'static str,
+pub(super) struct Rule {
+    pub kernel: &'static str,
     key_dims: &'static [usize],
     /// Heads of one column, a thread each (`selective_scan.hip`).
     channels: bool,
 }
 
-fn rule(shape: &ir::GatedDelta) -> Option<Rule> {
+pub(super) fn rule(shape: &ir::GatedDelta) -> Option<Rule> {
     let of_heads = |kernel| Rule {
         kernel,
         key_dims: &KEY_DIMS,
@@ -239,7 +239,7 @@ impl Recorder<'_> {
     }
 
     /// A vector of the model.
-    fn vector(&self, args: Args, name: &'static str, id: VectorId) -> Result<Args> {
+    pub(super) fn vector(&self, args: Args, name: &'static str, id: VectorId) -> Result<Args> {
         let vector = self.weights.vectors.get(id.0);
         let vector = vector.ok_or_else(|| Error::Internal("a vector is missing".into()))?;
         Ok(args.buffer(name, vector, 0))

@@ -229,8 +229,13 @@ impl RecurrentMemory {
 
     /// A state's place in the first slot, the slots, the numbers of a slot.
     pub(super) fn args(&self, args: Args, state: usize) -> Args {
-        args.buffer("state", &self.data, (self.ends[state] * 4) as u64)
+        self.state(args, "state", state)
             .u32("slots", self.slots() as u32)
             .u32("floats", self.floats() as u32)
+    }
+
+    /// Where a state lies, under a name.
+    pub(super) fn state(&self, args: Args, name: &'static str, state: usize) -> Args {
+        args.buffer(name, &self.data, (self.ends[state] * 4) as u64)
     }
 }

@@ -5,6 +5,7 @@ use super::beside::{Memory, beside, fits_beside, of_session};
 use super::groups::{groups, items};
 use super::matrices::Key;
 use super::placement::{Item, Placement};
+use super::product_outputs::outputs;
 use super::staging::Load;
 use super::state_bytes::StateBytes;
 use crate::driver;
@@ -40,12 +41,13 @@ pub struct Needs {
 impl Needs {
     /// Of the weights that `schedule` uses, loaded so.
     pub fn new(
+        device: &Arc<Device>,
         schedule: &Schedule,
         matrices: &[Weight],
         vectors: &[Vec<f32>],
         load: Load,
     ) -> Result<Needs> {
-        let (items, biases) = items(schedule, matrices)?;
+        let (items, biases) = items(schedule, matrices, outputs(device.facts()))?;
         let of_vector = |v: &Vec<f32>| size_class((v.len().max(1) * 4) as u64).unwrap_or(u64::MAX);
         Ok(Needs {
             items,
@@ -183,7 +185,9 @@ fn up_columns(schedule: &Schedule, matrices: &[Weight]) -> Result<usize> {
             epilogue: Epilogue::SwiGlu,
             ..
         } = step
-            && groups(matrices, step)?.iter().any(|group| !group.silu)
+            && groups(matrices, step, products.len())?
+                .iter()
+                .any(|group| !group.silu)
             && let Some(out) = products.first().and_then(|p| p.out)
         {
             most = most.max(schedule.buffers[out.0].width);

@@ -17,7 +17,8 @@ use crate::{Error, Result};
 /// The most experts whose router the products' kernel runs itself (`route_few` of `hip/ops/experts/route.h`).
 const MAX_ROUTED: usize = experts_route::MAX_ROUTED;
 /// The most experts, pairs and rows of `hip/ops/experts/route_sort.hip`, the last for its speed: a block takes 32 at once.
-const MAX_SORTED: [usize; 3] = [route_sort::MOST_SORTED, route_sort::MOST_PAIRS, 64];
+const MAX_SORTED: [usize; 3] = [experts_route::FEW_ROUTED, route_sort::MOST_PAIRS, 64];
+const _: () = assert!(experts_route::FEW_ROUTED < route_sort::MOST_SORTED);
 /// The most groups of `hip/ops/experts/route_scores.hip`, and of how many of a group's largest ranks it takes the sum.
 const MAX_GROUPS: usize = scores::ROUTE_LANES;
 const MAX_BEST: usize = 2;
@@ -29,11 +30,13 @@ pub fn refusal(route: Route, inputs: &[Source]) -> Option<Error> {
         columns.and_then(|columns| columns.number())
     });
     let experts = experts.unwrap_or(usize::MAX);
-    let what = if route.chosen > MAX_CHOSEN || experts > MAX_EXPERTS {
+    let what = if route.all() > MAX_CHOSEN || experts > MAX_EXPERTS {
         format!(
             "that chooses {} of {experts}: GPUs take at most {MAX_CHOSEN} of {MAX_EXPERTS}",
-            route.chosen
+            route.all()
         )
+    } else if route.shared && !is_softmax(route, inputs) {
+        "with a shared expert and no softmax alone".into()
     } else if let Some(groups) = route.groups
         && (groups.count > MAX_GROUPS || groups.best > MAX_BEST)
     {
@@ -49,7 +52,9 @@ pub fn refusal(route: Route, inputs: &[Source]) -> Option<Error> {
 
 /// Whether it is a softmax alone (`hip/ops/experts/route.h`).
 fn is_softmax(route: Route, inputs: &[Source]) -> bool {
-    route == Route::softmax(route.chosen, route.normalize) && inputs.len() == 1
+    let softmax = Route::softmax(route.chosen, route.normalize);
+    let shared = route.shared;
+    route == Route { shared, ..softmax } && inputs.len() == 1
 }
 
 impl Recorder<'_> {
@@ -96,7 +101,8 @@ impl Recorder<'_> {
         let own = gate.index == index && down.index == index && is_read(weight) == 1;
         let stack = stack(self.launches, at + 2, down).ok()?;
         // Of more rows the pairs are sorted.
-        let few = self.rows(index) == 1 && gate.experts <= MAX_ROUTED;
+        let experts = gate.experts - usize::from(route.shared);
+        let few = self.rows(index) == 1 && experts <= MAX_ROUTED;
         let launches = self.launches.get(at + 1..at + 3)?;
         let is_quantized = |launch: &Launch| matches!(launch.matrix.form, MatrixForm::Quant(_));
         let quantized = launches.iter().flatten().all(is_quantized);
@@ -120,15 +126,15 @@ impl Recorder<'_> {
                 && outputs.first().is_some_and(|(id, _)| *id == index)
                 && is_softmax(*route, inputs) =>
             {
-                Some((at + 1, experts))
+                Some((at + 1, experts, usize::from(route.shared)))
             }
             _ => None,
         });
-        let Some((place, experts)) = found else {
+        let Some((place, experts, shared)) = found else {
             return Ok(None);
         };
         let rows = self.rows(index);
-        let sizes = [experts.experts, rows * experts.chosen, rows];
+        let sizes = [experts.experts - shared, rows * experts.chosen, rows];
         let mut sizes = sizes.iter().zip(MAX_SORTED);
         let is_here = self.weights.device.facts().platform == Platform::Cuda;
         Ok(match self.run_size(place, experts)? {
@@ -187,7 +193,7 @@ impl Recorder<'_> {
         place: Option<usize>,
     ) -> Result<()> {
         let (rows, experts) = (self.rows(logits), self.width(logits));
-        let count = run_count(rows * route.chosen, experts, most);
+        let count = run_count(rows * route.all(), experts, most);
         let (memory, facts) = (self.memory, self.weights.device.facts());
         let arena = &memory.arena;
         let ExpertMemory { order, runs, .. } = self.expert_memory()?;
@@ -206,8 +212,9 @@ impl Recorder<'_> {
         };
         let sizes = |args: Args| {
             args.u32("experts", experts as u32)
-                .u32("chosen", route.chosen as u32)
+                .u32("chosen", route.all() as u32)
                 .u32("normalize", route.normalize.into())
+                .u32("shared", route.shared.into())
                 .u32("most_runs", count as u32)
                 .u32("most_pairs", most as u32)
         };
@@ -283,9 +290,11 @@ impl Recorder<'_> {
             .buffer("index", arena, self.at(index, 0))
             .buffer("weight", arena, self.at(weight, 0))
             .u32("experts", self.width(logits) as u32)
-            .u32("chosen", route.chosen as u32)
+            .u32("chosen", route.all() as u32)
             .u32("normalize", route.normalize.into());
-        if !softmax {
+        if softmax {
+            args = args.u32("shared", route.shared.into());
+        } else {
             let (kind, limit) = match route.scores {
                 Scores::Softmax => (scores::SOFTMAX, 0.0),
                 Scores::Sigmoid => (scores::SIGMOID, 0.0),

@@ -129,10 +129,10 @@ impl<'a> Recorder<'a> {
         let blocks = stack
             .matrix
             .form
-            .blocks_of_each(facts, stack.tiles / 2, route.chosen);
+            .blocks_of_each(facts, stack.tiles / 2, route.all());
         // One more than those that make logits, all of which run at once.
-        let is_enough = (blocks as usize * route.chosen) > launch.matrix.tiles;
-        let is_once = blocks as usize * route.chosen <= facts.compute_units as usize;
+        let is_enough = (blocks as usize * route.all()) > launch.matrix.tiles;
+        let is_once = blocks as usize * route.all() <= facts.compute_units as usize;
         Ok((is_enough && is_once).then_some(Logits {
             launch,
             weights,
@@ -183,8 +183,9 @@ impl<'a> Recorder<'a> {
             .u32("router_tiles", launch.matrix.tiles as u32)
             .u32("epilogue", stack.epilogue)
             .u32("experts", stack.experts as u32)
-            .u32("chosen", route.chosen as u32)
-            .u32("normalize", route.normalize.into());
+            .u32("chosen", route.all() as u32)
+            .u32("normalize", route.normalize.into())
+            .u32("shared", route.shared.into());
         let rows = self.rows(step.index);
         let reads = [self.range(step.x, 0, rows)];
         let writes = [

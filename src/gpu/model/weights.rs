@@ -132,7 +132,7 @@ impl GpuWeights {
     ) -> Result<bool> {
         check(device, schedule)?;
         let load = load(matrices, vectors, threads)?;
-        Needs::new(schedule, matrices, vectors, load)?.fit_beside(device, schedule, state)
+        Needs::new(device, schedule, matrices, vectors, load)?.fit_beside(device, schedule, state)
     }
 
     /// Takes the weights that `schedule` uses to the device. The places in `matrices` and `vectors` are
@@ -152,7 +152,7 @@ impl GpuWeights {
     ) -> Result<GpuWeights> {
         check(device, schedule)?;
         let load = load(matrices, vectors, threads)?;
-        let needs = Needs::new(schedule, matrices, vectors, load)?;
+        let needs = Needs::new(device, schedule, matrices, vectors, load)?;
         let placement = needs.place(device, schedule, room)?;
         placement.tell(&device.facts().name, |key| {
             let first = key.matrices.first().and_then(|id| matrices.get(id.0));
@@ -279,7 +279,7 @@ impl Loader<'_> {
             _ => return Ok(Vec::new()),
         };
         let mut launches = Vec::new();
-        for group in groups(self.matrices.weights(), step)? {
+        for group in groups(self.matrices.weights(), step, self.matrices.outputs())? {
             let part = products.get(group.first..group.first + group.count);
             let bias = self.bias(&group.key, part.unwrap_or_default())?;
             launches.push(Launch {
@@ -326,7 +326,9 @@ impl Loader<'_> {
                 refused += 1;
                 continue;
             };
-            let group = groups(self.matrices.weights(), step)?.into_iter().next();
+            let group = groups(self.matrices.weights(), step, self.matrices.outputs())?
+                .into_iter()
+                .next();
             let bias = group.map(|group| self.bias_numbers(&group.key, &experts.products));
             let norm = experts.norm.and_then(|norm| {
                 let weight = self.vectors.get(norm.weight.0)?;

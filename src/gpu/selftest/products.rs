@@ -149,6 +149,10 @@ fn product(random: &mut Random, facts: &DeviceFacts) -> Vec<Trial> {
             ("tiles", Argument::U32(tiles as u32)),
             // Stored as it is.
             ("epilogue", Argument::U32(0)),
+            // What a fourth output has.
+            ("end2", Argument::U32(0)),
+            ("width3", Argument::U32(0)),
+            ("out3", Argument::Null),
         ],
     }]
 }

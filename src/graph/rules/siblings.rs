@@ -5,7 +5,7 @@ use crate::ir::{Graph, NodeId, Norm, Op, Value};
 use std::collections::HashMap;
 
 /// Matrices that one launch takes.
-const MOST: usize = 3;
+const MOST: usize = 4;
 
 pub fn apply(graph: &mut Graph) -> usize {
     // The first of each group, and how many are in it.

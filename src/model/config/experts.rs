@@ -85,6 +85,7 @@ impl Experts {
             scores: self.scores,
             groups: self.groups,
             factor: Number::new(self.factor.into()),
+            shared: false,
         }
     }
 

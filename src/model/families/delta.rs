@@ -34,9 +34,16 @@ enum Mix {
     Delta(Box<DeltaNet>),
 }
 
+/// What gives each head's query and its gate.
+enum Queries {
+    /// In the file they lie head by head.
+    Apart { q: Linear, gate: Linear },
+    /// So do their results, where rows of the matrix cannot be taken apart.
+    Together(Linear),
+}
+
 struct GatedAttention {
-    /// Each head's query, then its gate.
-    q: Linear,
+    q: Queries,
     k: Linear,
     v: Linear,
     o: Linear,
@@ -175,10 +182,7 @@ impl Block {
             _ => Mix::Attention(GatedAttention {
                 q_norm: norms.bind(&path("self_attn.q_norm"), c.head_dim, bound)?,
                 k_norm: norms.bind(&path("self_attn.k_norm"), c.head_dim, bound)?,
-                q: {
-                    let out = 2 * c.heads * c.head_dim;
-                    bound.linear(source, &path("self_attn.q_proj"), out, hidden)?
-                },
+                q: Queries::bind(source, &path("self_attn.q_proj"), bound)?,
                 k: {
                     let out = c.kv_heads * c.head_dim;
                     bound.linear(source, &path("self_attn.k_proj"), out, hidden)?
@@ -204,6 +208,31 @@ impl Block {
     }
 }
 
+impl Queries {
+    fn bind(source: &Source, path: &str, bound: &mut Bound) -> Result<Queries> {
+        let c = source.config();
+        let (out, run) = (c.heads * c.head_dim, c.head_dim);
+        let apart = bound.linears_by_turns(source, path, (out, run), c.hidden_size)?;
+        Ok(match apart {
+            Some([q, gate]) => Queries::Apart { q, gate },
+            None => Queries::Together(bound.linear(source, path, 2 * out, c.hidden_size)?),
+        })
+    }
+
+    /// Queries and gates, `[rows, heads · head_dim]` each.
+    fn of(&self, x: &Array, c: &Config) -> Result<(Array, Array)> {
+        let together = match self {
+            Queries::Apart { q, gate } => return Ok((q.of(x)?, gate.of(x)?)),
+            Queries::Together(together) => together.of(x)?,
+        };
+        let rows = together.shape().dims()[0];
+        let heads = Shape::new([rows, c.heads.into(), (2 * c.head_dim).into()]);
+        let [q, gate] = parts(&together.reshape(heads)?, [c.head_dim; 2])?;
+        let width = Shape::new([rows, (c.heads * c.head_dim).into()]);
+        Ok((q.reshape(width.clone())?, gate.reshape(width)?))
+    }
+}
+
 impl GatedAttention {
     /// `h` are all tokens' rows, `mine` those with queries: the same, or the chosen ones.
     fn of(&self, h: &Array, mine: &Array, chosen: Option<&Array>, s: &Shared) -> Result<Array> {
@@ -213,12 +242,7 @@ impl GatedAttention {
             Some(chosen) => s.positions.take(chosen, 0)?,
             None => s.positions.clone(),
         };
-        let q = self.q.of(mine)?;
-        let rows = q.shape().dims()[0];
-        let heads = Shape::new([rows, c.heads.into(), (2 * c.head_dim).into()]);
-        let [q, gate] = parts(&q.reshape(heads)?, [c.head_dim; 2])?;
-        let width = Shape::new([rows, (c.heads * c.head_dim).into()]);
-        let (q, gate) = (q.reshape(width.clone())?, gate.reshape(width)?);
+        let (q, gate) = self.q.of(mine, c)?;
         let q = s.turned(&q, c.heads, &self.q_norm, &positions)?;
         let k = s.turned(&k, c.kv_heads, &self.k_norm, &s.positions)?;
         let shape = Attention {

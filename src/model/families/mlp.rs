@@ -3,7 +3,7 @@
 use super::activation::Function;
 use super::latent::parts;
 use crate::array::Array;
-use crate::ir::{Factor, Unary};
+use crate::ir::{Factor, Route, Unary};
 use crate::model::Config;
 use crate::model::bind::{Bound, Linear};
 use crate::model::config::{Activation, Correction, Experts, Feed};
@@ -12,6 +12,10 @@ use crate::{Error, Result};
 
 /// Rows of a matrix that are packed together: an expert's must be whole tiles.
 const TILE_ROWS: usize = 16;
+
+/// The most experts, and the most of a row, beside which a shared one may be one more: devices have such limits.
+const MOST_JOINED: usize = 512;
+const MOST_CHOSEN: usize = 32;
 
 /// One block's.
 pub enum Mlp {
@@ -61,6 +65,8 @@ pub struct Mixture {
     /// To those columns and back, where they are not the model's.
     latent: Option<[Linear; 2]>,
     shared: Option<Shared>,
+    /// The shared one is the last of `stacks`, its scale the last row of `router`.
+    joins: bool,
 }
 
 /// What every token goes through beside its experts, times `sigmoid(scale(x))` where there is one.
@@ -153,6 +159,9 @@ impl Mixture {
     ) -> Result<Mixture> {
         let (count, hidden) = (experts.count, c.hidden_size);
         let at = |name: &str| format!("{path}.{name}");
+        if let Some(joined) = Mixture::joined(source, experts, path, bound)? {
+            return Ok(joined);
+        }
         let router = bound.linear(source, &at("gate"), count, hidden)?;
         let correction = match experts.correction {
             Correction::Never => false,
@@ -189,12 +198,89 @@ impl Mixture {
             experts,
             latent,
             shared,
+            joins: false,
         })
+    }
+
+    /// A mixture whose shared expert is of the others' size and format: it becomes one of them, which every row chooses.
+    fn joined(
+        source: &Source,
+        experts: Experts,
+        path: &str,
+        bound: &mut Bound,
+    ) -> Result<Option<Mixture>> {
+        let c = source.config();
+        let Experts { count, width, .. } = experts;
+        let is_usual = experts.shared == width
+            && experts.shared_gate
+            && experts.correction == Correction::Never
+            && experts.latent == 0
+            && !experts.weighted_input
+            && !experts.biases
+            && experts.limit.is_none()
+            && experts.route() == Route::softmax(experts.chosen, experts.normalize)
+            && (c.form.gated && !c.form.gate_up && c.form.activation == Activation::Silu)
+            && count.is_multiple_of(TILE_ROWS)
+            && count < MOST_JOINED
+            && experts.chosen < MOST_CHOSEN;
+        if !is_usual || source.has(&format!("{path}.switch_mlp.gate_up_proj"))? {
+            return Ok(None);
+        }
+        let hidden = c.hidden_size;
+        let join = |name: &str, out: usize, cols: usize| {
+            let stack = source.stack(&format!("{path}.switch_mlp.{name}"), count, out, cols)?;
+            let shared = source.linear(&format!("{path}.shared_expert.{name}"), out, cols)?;
+            let joined = stack.followed_by(shared.weight);
+            Ok::<_, Error>(joined.filter(|_| shared.bias.is_none()))
+        };
+        let stacks = [
+            join("gate_proj", width, hidden)?,
+            join("up_proj", width, hidden)?,
+            join("down_proj", hidden, width)?,
+        ];
+        let [Some(gate), Some(up), Some(down)] = stacks else {
+            return Ok(None);
+        };
+        let router = source.linear(&format!("{path}.gate"), count, hidden)?;
+        let scale = source.linear(&format!("{path}.shared_expert_gate"), 1, hidden)?;
+        if router.bias.is_some() || scale.bias.is_some() {
+            return Ok(None);
+        }
+        let Some(router) = source.joined(router.weight, scale.weight)? else {
+            return Ok(None);
+        };
+        let all = Experts {
+            count: count + 1,
+            chosen: experts.chosen + 1,
+            ..experts
+        };
+        let inner = Inner::Gated([bound.factor(gate), bound.factor(up)]);
+        let router = bound.matrix(router);
+        Ok(Some(Mixture {
+            router: Linear::shared(router, count + 1),
+            correction: None,
+            stacks: Stacks {
+                inner,
+                down: bound.factor(down),
+                function: Function::bind(source, path, bound)?,
+                fused: true,
+                experts: all,
+                width: hidden,
+            },
+            experts,
+            latent: None,
+            shared: None,
+            joins: true,
+        }))
     }
 
     fn of(&self, x: &Array) -> Result<Array> {
         let logits = self.router.of(x)?;
-        let (index, weight) = logits.route(self.experts.route(), self.correction.as_ref())?;
+        let route = Route {
+            shared: self.joins,
+            ..self.experts.route()
+        };
+        let (index, weight) = logits.route(route, self.correction.as_ref())?;
         let mut own = match &self.latent {
             Some([narrow, _]) => narrow.of(x)?,
             None => x.clone(),

@@ -293,7 +293,7 @@ impl FolderTensors {
             return Ok(vec![(format!("{module}.{part}"), weight)]);
         };
         let half = |(turn, half): (usize, &str)| {
-            let weight = weight.clone().by_turns(2, turn);
+            let weight = weight.clone().by_turns(2, turn, 1);
             let weight = weight.map_err(|error| self.in_file(name, error))?;
             Ok((format!("{path}{half}.{part}"), weight))
         };

@@ -5,6 +5,7 @@ usage: make.py
 
 Writes beside itself, for the tokens of tests/delta/main.rs:
   next/       qwen3_next as mlx-lm keeps it: 4-bit, fused projections, experts with a shared one
+  shared/     the same with more experts, and a shared one that is as wide as they are
   published/  qwen3_5 as its makers publish it: within a config of a model that sees, f16, norms less 1, other
               convolutions, layers that predict further tokens; no size is a multiple of 8
   next.gguf, dense.gguf, experts.gguf, recurrent.gguf
@@ -87,6 +88,7 @@ DENSE = COMMON | {
         "mrope_interleaved": True,
     },
 }
+SHARED = NEXT | {"num_hidden_layers": 2, "full_attention_interval": 2, "num_experts": 16, "shared_expert_intermediate_size": 32}
 RECURRENT = DENSE | {"num_hidden_layers": 4, "full_attention_interval": 3, "layer_types": None}
 MOE = NEXT | {
     "model_type": "qwen3_5_moe_text",
@@ -152,9 +154,9 @@ def write(folder, config, tensors):
         out.write("\n")
 
 
-def quantized():
+def quantized(folder, config):
     """As mlx-lm keeps it: matrices of 4 bits, routers of 8."""
-    model, weights = make(NEXT)
+    model, weights = make(config)
     rules, tensors, plain = {"group_size": 32, "bits": 4}, {}, {}
     for name, weight in weights.items():
         path = name.removesuffix(".weight")
@@ -169,7 +171,7 @@ def quantized():
         tensors |= {f"{path}.weight": codes, f"{path}.scales": scales, f"{path}.biases": biases}
         scales, biases = scales.astype(mx.float32), biases.astype(mx.float32)
         plain[name] = mx.dequantize(codes, scales, biases, group_size=32, bits=bits)
-    write("next", NEXT | {"quantization": rules}, tensors)
+    write(folder, config | {"quantization": rules}, tensors)
     return logits(model, plain)
 
 
@@ -317,13 +319,14 @@ def main():
     mx.set_default_device(mx.cpu)
     mx.random.seed(7)
     results = {
-        "next": quantized(),
+        "next": quantized("next", NEXT),
         "published": published(),
         "next.gguf": converted("next.gguf", "qwen3next", NEXT | {"num_hidden_layers": 2, "full_attention_interval": 2}),
         "dense.gguf": converted("dense.gguf", "qwen35", DENSE | {"num_hidden_layers": 3}),
         "experts.gguf": converted("experts.gguf", "qwen35moe", MOE),
         # Its attention adds nothing, so no cache's rounding does either.
         "recurrent.gguf": converted("recurrent.gguf", "qwen35", RECURRENT, without=".o_proj.weight"),
+        "shared": quantized("shared", SHARED),
     }
     mx.save_safetensors(os.path.join(HERE, "logits.safetensors"), results)
 
