@@ -237,7 +237,12 @@ fn every_format(target: &str) {
         match [longer(), longer()] {
             [Some(gate), Some(up)] => {
                 assert_eq!((gate.stack, gate.rows, gate.own_rows()), (3, 96, 64));
-                check(&device, &[gate.clone()], false, &what("a stack and one"));
+                check(
+                    &device,
+                    std::slice::from_ref(&gate),
+                    false,
+                    &what("a stack and one"),
+                );
                 check(&device, &[gate, up], true, &what("stacks and one each"));
             }
             none => assert!(
