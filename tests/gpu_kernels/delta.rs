@@ -7,8 +7,8 @@ use mlxrocm::gpu::{Args, DeviceBuffer};
 const CHUNK: usize = 64;
 const EPS: f64 = 1e-6;
 /// A state's rows that a block takes.
-const BLOCK_ROWS: usize = 32;
-const NAN: u32 = 0x7fc0_1234;
+pub const BLOCK_ROWS: usize = 32;
+pub const NAN: u32 = 0x7fc0_1234;
 
 #[derive(Debug, Clone, Copy)]
 struct Case {

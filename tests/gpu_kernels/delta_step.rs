@@ -2,12 +2,11 @@
 //! for, bit for bit: results, states and what convolutions keep. (What those say is compared with f64 in `delta.rs` and with
 //! references in `tests/gpu_delta.rs`.)
 
+use crate::delta::{BLOCK_ROWS, NAN};
 use crate::prng::Prng;
 use crate::{Bench, on_every_target};
 use mlxrocm::gpu::{Args, DeviceBuffer};
 
-const NAN: u32 = 0x7fc0_1234;
-const BLOCK_ROWS: usize = 32;
 const UNUSED: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -164,6 +163,17 @@ impl World<'_> {
             .u32("floats", floats as u32)
     }
 
+    /// What the heads are, as both launches with the rule take it.
+    fn heads(&self, args: Args) -> Args {
+        let case = &self.case;
+        args.u32("heads", case.heads as u32)
+            .u32("ratio", case.ratio())
+            .u32("tiled", u32::from(case.tiled))
+            .u32("key_dim", case.key_dim as u32)
+            .u32("value_dim", case.value_dim as u32)
+            .f32("eps", 1e-6)
+    }
+
     fn launch(&self, kernel: &str, grid: [u32; 3], threads: u32, args: &Args) {
         let kernel = self.bench.device.kernel(kernel).unwrap();
         self.bench.launch(&kernel, grid, threads, 0, args);
@@ -205,14 +215,8 @@ impl World<'_> {
             .u32("with_silu", u32::from(case.silu))
             .u32("q_column", case.columns()[0] as u32)
             .u32("k_column", case.columns()[1] as u32)
-            .u32("v_column", case.columns()[2] as u32)
-            .u32("heads", case.heads as u32)
-            .u32("ratio", case.ratio())
-            .u32("tiled", u32::from(case.tiled))
-            .u32("key_dim", case.key_dim as u32)
-            .u32("value_dim", case.value_dim as u32)
-            .f32("eps", 1e-6)
-            .f32("norm_eps", 1e-5);
+            .u32("v_column", case.columns()[2] as u32);
+        let args = self.heads(args).f32("norm_eps", 1e-5);
         let grid = [case.heads as u32, case.tokens.len() as u32, 1];
         self.launch(
             &format!("mlxrocm_delta_step_{}", case.dim()),
@@ -256,14 +260,7 @@ impl World<'_> {
         for name in ["q_width", "k_width", "v_width"] {
             args = args.u32(name, case.channels() as u32);
         }
-        let args = args
-            .u32("heads", case.heads as u32)
-            .u32("ratio", case.ratio())
-            .u32("tiled", u32::from(case.tiled))
-            .u32("key_dim", case.key_dim as u32)
-            .u32("value_dim", case.value_dim as u32)
-            .f32("eps", 1e-6)
-            .u32("most", u32::MAX);
+        let args = self.heads(args).u32("most", u32::MAX);
         let blocks = case.value_dim.div_ceil(BLOCK_ROWS) as u32;
         let grid = [blocks, case.heads as u32, slots];
         self.launch(
