@@ -15,9 +15,8 @@ pub fn plan(steps: &[Step], buffers: &mut [Buffer]) -> usize {
             one = at..at + count;
         }
         for id in touched(step).into_iter().chain(routed(step, steps)) {
-            let life = &mut lives[id.0];
-            let first = life.map_or(one.start, |life| life.0.min(one.start));
-            *life = Some((first, one.end - 1));
+            // Steps come in order, so whoever touches first keeps the first place.
+            lives[id.0].get_or_insert((one.start, 0)).1 = one.end - 1;
         }
     }
     for step in steps {
