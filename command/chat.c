@@ -204,8 +204,9 @@ static int run(const struct settings *settings, char **operands, size_t count) {
     return result;
 }
 
-static const struct option_group *const groups[] = {&chat_options,    &generation_options, &model_options,
-                                                    &session_options, &output_options,     NULL};
+static const struct option_group *const groups[] = {&chat_options,    &generation_options,  &model_options,
+                                                    &session_options, &speculation_options, &output_options,
+                                                    NULL};
 
 const struct subcommand chat_command = {
     "chat", "MODEL", "holds a conversation", 1, 1, groups,

@@ -43,6 +43,8 @@ struct settings {
     bool verbose, quiet;
     uint64_t context;
     const char *kv; /* "f16", "q8" or "q4"; NULL: f16 */
+    bool prompt_lookup;
+    const char *draft_model; /* NULL: none */
     bool chat, raw;
     const char *system, *file;
     const char *json_schema, *regex, *grammar; /* or @ and a file */
@@ -107,7 +109,8 @@ const char *nearest(const char *wrong, const char *const *names, size_t count);
 
 /* settings.c */
 
-extern const struct option_group model_options, session_options, kv_options, generation_options, output_options;
+extern const struct option_group model_options, session_options, kv_options, speculation_options, generation_options,
+    output_options;
 extern const struct option_group run_options, chat_options, selftest_options, info_options, bench_options,
     perplexity_options, quantize_options, json_options;
 
@@ -185,7 +188,7 @@ bool load_model(const struct settings *settings, mlxrocm_device *device, const c
 /* `options` may have more than what the settings say. */
 bool new_session(const struct settings *settings, const mlxrocm_model *model, mlxrocm_session_options options,
                  mlxrocm_session **session);
-/* Loads the model and makes a session of one request. */
+/* Loads the model, and the draft model if there is one, and makes a session of one request. */
 bool open_model(const struct settings *settings, const char *path, mlxrocm_model **model, mlxrocm_session **session);
 /* 1, 0, or -1 after saying what failed. */
 int has_chat_template(const mlxrocm_model *model);

@@ -103,6 +103,9 @@ void print_speed(const mlxrocm_event *end) {
             (unsigned long long)end->cached_tokens, end->prompt_seconds > 0 ? run / end->prompt_seconds : 0.0,
             (unsigned long long)end->generated_tokens,
             end->decode_seconds > 0 ? steps / end->decode_seconds : 0.0);
+    if (end->guessed_tokens > 0)
+        fprintf(stderr, "; guessed %llu, %llu of them right", (unsigned long long)end->guessed_tokens,
+                (unsigned long long)end->accepted_tokens);
     set_style(stderr, STYLE_PLAIN);
     fputc('\n', stderr);
 }

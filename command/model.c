@@ -86,10 +86,17 @@ bool new_session(const struct settings *settings, const mlxrocm_model *model, ml
 
 bool open_model(const struct settings *settings, const char *path, mlxrocm_model **model, mlxrocm_session **session) {
     mlxrocm_device *device = NULL;
-    const mlxrocm_session_options options = {.max_requests = 1};
-    const bool done = open_device(settings, &device) && load_model(settings, device, path, model) &&
-                      new_session(settings, *model, options, session);
-    mlxrocm_device_free(device); /* the model keeps it */
+    mlxrocm_model *draft = NULL;
+    mlxrocm_session_options options = {.max_requests = 1, .prompt_lookup = settings->prompt_lookup};
+    struct settings whole = *settings; /* of a draft model all lies on the GPU */
+    whole.gpu_weights = 0;
+    bool done = open_device(settings, &device) && load_model(settings, device, path, model) &&
+                (settings->draft_model == NULL || load_model(&whole, device, settings->draft_model, &draft));
+    options.draft_model = draft;
+    done = done && new_session(settings, *model, options, session);
+    /* The models keep the device, and the session the draft model. */
+    mlxrocm_model_free(draft);
+    mlxrocm_device_free(device);
     return done;
 }
 

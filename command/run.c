@@ -134,8 +134,9 @@ static int run(const struct settings *settings, char **operands, size_t count) {
     return result;
 }
 
-static const struct option_group *const groups[] = {&run_options,    &generation_options, &model_options,
-                                             &session_options, &output_options,    NULL};
+static const struct option_group *const groups[] = {&run_options,     &generation_options,  &model_options,
+                                             &session_options, &speculation_options, &output_options,
+                                             NULL};
 
 const struct subcommand run_command = {
     "run",  "MODEL [PROMPT]",

@@ -28,6 +28,12 @@ static const struct option session_options_list[] = {
 };
 GROUP(session_options, "Memory");
 
+static const struct option speculation_options_list[] = {
+    FLAG("prompt-lookup", 0, prompt_lookup, "guess tokens from what was written before; same text, sooner"),
+    TEXT("draft-model", 0, draft_model, "MODEL", "a smaller model with the same tokens that guesses; same text, sooner"),
+};
+GROUP(speculation_options, "Speculation");
+
 /* Of subcommands that know how much context they need. */
 static const struct option kv_options_list[] = {KV};
 GROUP(kv_options, "Memory");

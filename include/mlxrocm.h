@@ -1533,6 +1533,20 @@ typedef struct mlxrocm_session_options {
    * begin alike are computed each for itself; and states are neither saved nor loaded.
    */
   uint64_t batch_invariant;
+  /**
+   * 1: the next tokens of a request are guessed from what followed the same few tokens earlier in it, its prompt
+   * included, and checked in one step: faster where texts are repeated, as in code that is edited, quoted sources and
+   * lists. What is generated stays the same, to the token. How many are guessed depends on how often guesses were right
+   * and on how long steps take. None are beside another request's prompt, and none in a batch-invariant session of a
+   * model with recurrent layers. 0: nothing is looked up.
+   */
+  uint64_t prompt_lookup;
+  /**
+   * A smaller model with the same tokens, on the same or another device, which writes guesses that are checked in the
+   * same way: faster where it is right often and much smaller. With `prompt_lookup` it does so where there is no long
+   * match. Borrowed for the call; the session keeps what it needs of it. NULL: none.
+   */
+  const struct mlxrocm_model *draft_model;
 } mlxrocm_session_options;
 
 /**
@@ -1922,6 +1936,14 @@ typedef struct mlxrocm_event {
    * FINISHED: seconds from the first token to the last.
    */
   double decode_seconds;
+  /**
+   * FINISHED: tokens that were guessed (mlxrocm_session_options.prompt_lookup).
+   */
+  uint64_t guessed_tokens;
+  /**
+   * FINISHED: of these, the ones that the model chose too: each saved a step.
+   */
+  uint64_t accepted_tokens;
 } mlxrocm_event;
 
 /**

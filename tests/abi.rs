@@ -170,7 +170,10 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
         quantize::mlxrocm_quantize_result { struct_size files parameters bytes resumed_bytes }
         tokenizer::mlxrocm_tokenizer_info { struct_size vocab_size bos eos }
         chat_template::mlxrocm_message { role role_length content content_length }
-        session::mlxrocm_session_options { struct_size context max_requests prefill_chunk kv_tokens kv_type batch_invariant }
+        session::mlxrocm_session_options {
+            struct_size context max_requests prefill_chunk kv_tokens kv_type batch_invariant prompt_lookup
+            draft_model
+        }
         session::mlxrocm_session_info {
             struct_size context running waiting kv_tokens kv_used kv_cached kv_bytes
         }
@@ -187,6 +190,7 @@ fn structs_have_no_padding_and_the_same_layout_in_c() {
             struct_size kind text text_length token logprob top top_count prompt_done prompt_total
             finish_reason error_status error_message error_message_length prompt_tokens
             cached_tokens generated_tokens prompt_seconds decode_seconds
+            guessed_tokens accepted_tokens
         }
         chess_net::mlxrocm_chess_move { policy_index name_length name }
     }

@@ -167,6 +167,7 @@ programs! {
     api_files { plainly [super::FOLDER]; sanitized [super::FOLDER]; under_valgrind [super::FOLDER]; }
     api_evaluate { plainly []; sanitized []; under_valgrind []; }
     api_generate { plainly []; sanitized []; under_valgrind []; }
+    api_speculation { plainly []; sanitized []; under_valgrind []; }
     api_state {
         plainly [super::recurrent()];
         sanitized [super::recurrent()];

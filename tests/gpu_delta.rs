@@ -11,7 +11,7 @@ use mlxrocm::Error;
 use mlxrocm::gpu::model::{GpuExecutor, GpuWeights, Room};
 use mlxrocm::graph::Rules;
 use mlxrocm::model::weights::Source;
-use mlxrocm::model::{KvType, Rollback, Slice, StateSize, Wanted, families};
+use mlxrocm::model::{KvType, Slice, StateSize, Wanted, families};
 use mlxrocm::step::{CHOSEN, Choice};
 use on_gpu::{TOLERANCE, device, farthest};
 use std::ops::Range;
@@ -217,46 +217,6 @@ fn snapshots(gpu: &gpu::Gpu, executor: &mut GpuExecutor) {
     device.set_memory_limit(before.limit).unwrap();
 }
 
-/// Tokens that are taken back leave no trace.
-fn rollback(executor: &mut GpuExecutor) {
-    const PROMPT: usize = 14;
-    let mut some = Vec::new();
-    let run = |executor: &mut GpuExecutor, range, slot, logits: &mut Vec<f32>| {
-        executor
-            .run(&[slice(range, &[2, 0], slot)], logits)
-            .unwrap();
-    };
-    run(executor, 0..PROMPT, 1, &mut some);
-    let expected: Vec<Vec<u32>> = (PROMPT..TOKENS.len())
-        .map(|place| {
-            run(executor, place..place + 1, 1, &mut some);
-            bits(&some)
-        })
-        .collect();
-    let mut rollback = Rollback::new(0, [2, 3, 1]);
-    run(executor, 0..PROMPT, 0, &mut some);
-    assert!(rollback.mark(executor, PROMPT).unwrap());
-    for (length, place) in (PROMPT..).zip(PROMPT..PROMPT + Rollback::MOST) {
-        // Other tokens, more each time; the first ones of them are kept at first.
-        let astray = length + 1 - PROMPT;
-        let (early, late) = (astray / 2, astray - astray / 2);
-        for (start, tokens) in [(length, early), (length + early, late)] {
-            let slice = Slice {
-                start,
-                ..slice(5..5 + tokens, &[2, 0], 0)
-            };
-            if tokens > 0 {
-                executor.run(&[slice], &mut some).unwrap();
-                assert!(rollback.mark(executor, start + tokens).unwrap());
-            }
-        }
-        rollback.back(executor, &TOKENS[..length], &[2, 0]).unwrap();
-        run(executor, place..place + 1, 0, &mut some);
-        assert_eq!(bits(&some), expected[place - PROMPT], "{astray} tokens");
-        assert!(rollback.mark(executor, place + 1).unwrap());
-    }
-}
-
 fn on(target: &str, models: &[&str]) {
     let gpu = device(target);
     for model in models.iter().copied() {
@@ -279,7 +239,6 @@ fn on(target: &str, models: &[&str]) {
         let (ahead, one_by_one) = queued(&mut executor);
         assert_eq!(ahead, one_by_one, "{target} {model}");
         snapshots(&gpu, &mut executor);
-        rollback(&mut executor);
     }
     let mut plain = executor(&gpu, "recurrent.gguf", Rules::Nothing).unwrap();
     let far = farthest(&steps(&mut plain, &[19]), &reference("recurrent.gguf"));

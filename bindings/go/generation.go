@@ -53,6 +53,8 @@ type Event struct {
 
 	Reason                                      uint32
 	PromptTokens, CachedTokens, GeneratedTokens uint64
+	// Tokens that were guessed, and of these the right ones: each saved a step.
+	GuessedTokens, AcceptedTokens uint64
 	PromptSeconds, DecodeSeconds                float64
 }
 
@@ -103,6 +105,7 @@ func (g *Generation) Next() (Event, error) {
 		PromptTokens: uint64(event.prompt_tokens), CachedTokens: uint64(event.cached_tokens),
 		GeneratedTokens: uint64(event.generated_tokens), PromptSeconds: float64(event.prompt_seconds),
 		DecodeSeconds: float64(event.decode_seconds),
+		GuessedTokens: uint64(event.guessed_tokens), AcceptedTokens: uint64(event.accepted_tokens),
 	}
 	if made.Kind == PromptEvent {
 		return made, nil

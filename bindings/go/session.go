@@ -28,6 +28,10 @@ type SessionOptions struct {
 	// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests or
 	// prompts beside them).
 	BatchInvariant bool
+	// Next tokens are guessed from what followed the same few earlier: the same text, sooner where guesses are right.
+	PromptLookup bool
+	// A smaller model with the same tokens that guesses; nil: none.
+	DraftModel *Model
 }
 
 // How the KV cache keeps keys and values.
@@ -49,6 +53,13 @@ func (m *Model) NewSession(options *SessionOptions) (*Session, error) {
 	}
 	if options.BatchInvariant {
 		how.batch_invariant = 1
+	}
+	if options.PromptLookup {
+		how.prompt_lookup = 1
+	}
+	if options.DraftModel != nil {
+		how.draft_model = (*C.mlxrocm_model)(options.DraftModel.get())
+		defer runtime.KeepAlive(options.DraftModel)
 	}
 	how.struct_size = C.uint32_t(unsafe.Sizeof(how))
 	var handle *C.mlxrocm_session

@@ -96,6 +96,8 @@ export class Generation extends Owned {
       generatedTokens: Number(struct.generated_tokens),
       promptSeconds: struct.prompt_seconds,
       decodeSeconds: struct.decode_seconds,
+      guessedTokens: Number(struct.guessed_tokens),
+      acceptedTokens: Number(struct.accepted_tokens),
     };
     return this.finished;
   }

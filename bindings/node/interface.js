@@ -363,7 +363,7 @@ export const structs = {
     },
   },
   mlxrocm_session_options: {
-    size: 40,
+    size: 56,
     fields: {
       struct_size: [0, "uint32_t"],
       context: [4, "uint32_t"],
@@ -372,6 +372,8 @@ export const structs = {
       kv_tokens: [16, "uint64_t"],
       kv_type: [24, "uint64_t"],
       batch_invariant: [32, "uint64_t"],
+      prompt_lookup: [40, "uint64_t"],
+      draft_model: [48, "void *"],
     },
   },
   mlxrocm_session_info: {
@@ -448,7 +450,7 @@ export const structs = {
     },
   },
   mlxrocm_event: {
-    size: 128,
+    size: 144,
     fields: {
       struct_size: [0, "uint32_t"],
       kind: [4, "uint32_t"],
@@ -469,6 +471,8 @@ export const structs = {
       generated_tokens: [104, "uint64_t"],
       prompt_seconds: [112, "double"],
       decode_seconds: [120, "double"],
+      guessed_tokens: [128, "uint64_t"],
+      accepted_tokens: [136, "uint64_t"],
     },
   },
   mlxrocm_chess_net_options: {

@@ -59,6 +59,9 @@ export interface Finished {
   generatedTokens: number;
   promptSeconds: number;
   decodeSeconds: number;
+  /** Tokens that were guessed, and of these the right ones: each saved a step. */
+  guessedTokens: number;
+  acceptedTokens: number;
 }
 
 export class Session extends Owned {
@@ -72,6 +75,10 @@ export class Session extends Owned {
       kvType?: 'f16' | 'q8' | 'q4';
       /** What a request gives never depends on what runs beside it, on GPUs too. */
       batchInvariant?: boolean;
+      /** Next tokens are guessed from what followed the same few earlier: the same text, sooner where guesses are right. */
+      promptLookup?: boolean;
+      /** A smaller model with the same tokens that guesses. */
+      draftModel?: Model;
     },
   );
   readonly info: Record<string, number>;

@@ -18,7 +18,7 @@ export class Session extends Owned {
   #manner;
 
   constructor(model, { context = 0, maxRequests = 0, prefillChunk = 0, kvTokens = 0, kvType = 'f16',
-    batchInvariant = false } = {}) {
+    batchInvariant = false, promptLookup = false, draftModel = null } = {}) {
     const options = sized('mlxrocm_session_options', {
       context: unsigned(context, 'context'),
       max_requests: unsigned(maxRequests, 'maxRequests'),
@@ -26,6 +26,8 @@ export class Session extends Owned {
       kv_tokens: unsigned(kvTokens, 'kvTokens', 64),
       kv_type: numberOf(kvTypes, kvType, 'kvType'),
       batch_invariant: batchInvariant ? 1 : 0,
+      prompt_lookup: promptLookup ? 1 : 0,
+      draft_model: draftModel?.handle ?? null,
     });
     const manner = { waits: false };
     super(make('mlxrocm_session_new', model.handle, options), 'mlxrocm_session_free', manner);

@@ -160,12 +160,16 @@ fn open(options: &Options) -> Result<App, Failure> {
         }
     };
     let model = Model::load_on(&options.model, device.as_ref(), options.threads)?;
+    let draft = options.draft_model.as_ref();
+    let draft = draft.map(|path| Model::load_on(path, device.as_ref(), options.threads)).transpose()?;
     let session = Session::with_options(
         &model,
         SessionOptions {
             context: options.context,
             max_requests: options.max_requests,
             kv_type: options.kv,
+            prompt_lookup: options.prompt_lookup,
+            draft_model: draft.as_ref(),
             ..SessionOptions::default()
         },
     )?;

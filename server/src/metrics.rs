@@ -38,6 +38,8 @@ pub struct Metrics {
     prompt_tokens: AtomicU64,
     cached_tokens: AtomicU64,
     generated_tokens: AtomicU64,
+    guessed_tokens: AtomicU64,
+    accepted_tokens: AtomicU64,
     embedded_tokens: AtomicU64,
     prompt_microseconds: AtomicU64,
     decode_microseconds: AtomicU64,
@@ -55,6 +57,8 @@ impl Metrics {
         self.prompt_tokens.fetch_add(finished.prompt_tokens, Relaxed);
         self.cached_tokens.fetch_add(finished.cached_tokens, Relaxed);
         self.generated_tokens.fetch_add(finished.generated_tokens, Relaxed);
+        self.guessed_tokens.fetch_add(finished.guessed_tokens, Relaxed);
+        self.accepted_tokens.fetch_add(finished.accepted_tokens, Relaxed);
         self.prompt_microseconds.fetch_add(microseconds(finished.prompt_seconds), Relaxed);
         self.decode_microseconds.fetch_add(microseconds(finished.decode_seconds), Relaxed);
     }
@@ -75,6 +79,10 @@ impl Metrics {
         one("prompt_tokens_cached_total", "counter", "Of these, tokens that the KV cache had already.", cached);
         let generated = load(&self.generated_tokens);
         one("generated_tokens_total", "counter", "Tokens generated.", generated);
+        let guessed = load(&self.guessed_tokens);
+        one("guessed_tokens_total", "counter", "Tokens guessed by speculation.", guessed);
+        let accepted = load(&self.accepted_tokens);
+        one("guessed_tokens_accepted_total", "counter", "Of these, the right ones.", accepted);
         let embedded = load(&self.embedded_tokens);
         one("embedded_tokens_total", "counter", "Tokens of texts that were embedded.", embedded);
         let seconds = load(&self.prompt_microseconds) * 1e-6;

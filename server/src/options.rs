@@ -13,6 +13,8 @@ pub struct Options {
     pub context: u32,
     pub max_requests: u32,
     pub kv: KvType,
+    pub prompt_lookup: bool,
+    pub draft_model: Option<PathBuf>,
     pub pooling: Pooling,
     pub host: String,
     pub port: u16,
@@ -32,7 +34,7 @@ pub enum Wish {
     Version,
 }
 
-/// Name, letter, argument and help of each; the first without an argument.
+/// Name, letter, argument and help of each; those without an argument take no value.
 const OPTIONS: &[(&str, char, &str, &str)] = &[
     ("help", 'h', "", "print this help and end"),
     ("version", 'V', "", "print the versions and end"),
@@ -44,6 +46,8 @@ const OPTIONS: &[(&str, char, &str, &str)] = &[
     ("threads", 't', "N", "CPU threads (default: one for each CPU)"),
     ("context", 'c', "N", "tokens of context (default: the model's, at most 8192)"),
     ("kv", '\0', "f16|q8|q4", "what the KV cache holds (default: f16)"),
+    ("prompt-lookup", '\0', "", "guess tokens from what was written before; same answers, sooner"),
+    ("draft-model", '\0', "MODEL", "a smaller model with the same tokens that guesses; same answers, sooner"),
     ("pooling", '\0', "last|mean|cls", "what makes an embedding of a text's tokens (default: last)"),
     ("max-requests", 'r', "N", "answers that are written at once (default: 8)"),
     ("max-waiting", 'w', "N", "answers that wait for their turn; more are refused with 429 (default: 128)"),
@@ -80,6 +84,8 @@ pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Wish, Strin
         context: 0,
         max_requests: 8,
         kv: KvType::F16,
+        prompt_lookup: false,
+        draft_model: None,
         pooling: Pooling::Last,
         host: "127.0.0.1".into(),
         port: 8080,
@@ -113,6 +119,7 @@ pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Wish, Strin
         match (name, value) {
             ("help", None) => return Ok(Wish::Help),
             ("version", None) => return Ok(Wish::Version),
+            ("prompt-lookup", None) => options.prompt_lookup = true,
             (name, Some(value)) if takes => set(&mut options, name, value)?,
             (name, _) => return Err(format!("--{name} takes no value")),
         }
@@ -164,6 +171,7 @@ fn set(options: &mut Options, name: &str, value: String) -> Result<(), String> {
         "api-key" => options.key = Some(value),
         "name" => options.name = Some(value),
         "device" => options.device = value,
+        "draft-model" => options.draft_model = Some(value.into()),
         "threads" => options.threads = count(0, 1024)?,
         "context" => options.context = count(0, u32::MAX)?,
         "max-requests" => options.max_requests = count(1, 256)?,
@@ -208,6 +216,9 @@ mod tests {
         let read = options("-p 9 --ho=0.0.0.0 m.gguf -c77 --kv q8 --max-t 5").unwrap();
         assert_eq!((read.port, read.host.as_str(), read.context, read.max_time), (9, "0.0.0.0", 77, 5));
         assert_eq!((read.model.to_str(), read.kv), (Some("m.gguf"), KvType::Q8));
+        assert!(!read.prompt_lookup && read.draft_model.is_none());
+        let read = options("--prompt-l --draft-model d.gguf m.gguf").unwrap();
+        assert!(read.prompt_lookup && read.draft_model == Some("d.gguf".into()));
         assert_eq!(options("-- -m").unwrap().model.to_str(), Some("-m"));
         assert!(matches!(super::read(["-h".into()]), Ok(Wish::Help)));
     }
@@ -227,6 +238,7 @@ mod tests {
             ("m --pooling sum", "none of last|mean|cls"),
             ("m --kv f8", "none of f16|q8|q4"),
             ("m --help=1", "takes no value"),
+            ("m --prompt-lookup=1", "takes no value"),
         ] {
             let error = options(line).unwrap_err();
             assert!(error.contains(wanted), "{line}: {error}");

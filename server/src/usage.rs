@@ -9,6 +9,8 @@ pub struct Usage {
     prompt: u64,
     cached: u64,
     generated: u64,
+    guessed: u64,
+    accepted: u64,
 }
 
 impl Usage {
@@ -19,6 +21,8 @@ impl Usage {
             self.cached += finished.cached_tokens;
         }
         self.generated += finished.generated_tokens;
+        self.guessed += finished.guessed_tokens;
+        self.accepted += finished.accepted_tokens;
     }
 
     pub fn json(&self) -> Value {
@@ -27,6 +31,10 @@ impl Usage {
             "completion_tokens": self.generated,
             "total_tokens": self.prompt + self.generated,
             "prompt_tokens_details": {"cached_tokens": self.cached},
+            "completion_tokens_details": {
+                "accepted_prediction_tokens": self.accepted,
+                "rejected_prediction_tokens": self.guessed - self.accepted,
+            },
         })
     }
 }

@@ -86,12 +86,16 @@ pub struct mlxrocm_event {
     pub prompt_seconds: f64,
     /// FINISHED: seconds from the first token to the last.
     pub decode_seconds: f64,
+    /// FINISHED: tokens that were guessed (mlxrocm_session_options.prompt_lookup).
+    pub guessed_tokens: u64,
+    /// FINISHED: of these, the ones that the model chose too: each saved a step.
+    pub accepted_tokens: u64,
 }
 
 // SAFETY: repr(C), size first, numbers and pointers, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_event {
     const NAME: &'static str = "mlxrocm_event";
-    const FIRST_SIZE: usize = size_of::<Self>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, guessed_tokens);
 }
 
 /// What the last event that was given out points to.
@@ -123,6 +127,8 @@ const EMPTY: mlxrocm_event = mlxrocm_event {
     generated_tokens: 0,
     prompt_seconds: 0.0,
     decode_seconds: 0.0,
+    guessed_tokens: 0,
+    accepted_tokens: 0,
 };
 
 impl Held {
@@ -202,6 +208,8 @@ fn with_usage(usage: Usage) -> mlxrocm_event {
         generated_tokens: usage.generated_tokens as u64,
         prompt_seconds: usage.prompt_seconds,
         decode_seconds: usage.decode_seconds,
+        guessed_tokens: usage.guessed_tokens as u64,
+        accepted_tokens: usage.accepted_tokens as u64,
         ..EMPTY
     }
 }

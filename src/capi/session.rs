@@ -60,9 +60,19 @@ pub struct mlxrocm_session_options {
     /// all tokens that it may have (set its max_tokens), also while the callers of those that run do not read; prompts that
     /// begin alike are computed each for itself; and states are neither saved nor loaded.
     pub batch_invariant: u64,
+    /// 1: the next tokens of a request are guessed from what followed the same few tokens earlier in it, its prompt
+    /// included, and checked in one step: faster where texts are repeated, as in code that is edited, quoted sources and
+    /// lists. What is generated stays the same, to the token. How many are guessed depends on how often guesses were right
+    /// and on how long steps take. None are beside another request's prompt, and none in a batch-invariant session of a
+    /// model with recurrent layers. 0: nothing is looked up.
+    pub prompt_lookup: u64,
+    /// A smaller model with the same tokens, on the same or another device, which writes guesses that are checked in the
+    /// same way: faster where it is right often and much smaller. With `prompt_lookup` it does so where there is no long
+    /// match. Borrowed for the call; the session keeps what it needs of it. NULL: none.
+    pub draft_model: *const mlxrocm_model,
 }
 
-// SAFETY: repr(C), size first, numbers, no padding (a test checks).
+// SAFETY: repr(C), size first, numbers and a pointer, no padding (a test checks).
 unsafe impl SizedStruct for mlxrocm_session_options {
     const NAME: &'static str = "mlxrocm_session_options";
     const FIRST_SIZE: usize = std::mem::offset_of!(Self, kv_type);
@@ -76,6 +86,16 @@ fn kv_type(number: u64) -> Result<KvType, Error> {
         other => Err(Error::InvalidArgument(format!(
             "kv_type is {other}; it is one of MLXROCM_KV_F16 (0), MLXROCM_KV_Q8 (1), \
              MLXROCM_KV_Q4 (2)"
+        ))),
+    }
+}
+
+fn switch(name: &str, value: u64) -> Result<bool, Error> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Error::InvalidArgument(format!(
+            "{name} is {other}; it is 0 or 1"
         ))),
     }
 }
@@ -142,6 +162,14 @@ pub unsafe extern "C" fn mlxrocm_session_new(
         // SAFETY: the caller's pointer, as documented.
         let output = unsafe { Output::new(session, "session") }?;
         let kv_type = kv_type(options.kv_type)?;
+        let draft = match options.draft_model.is_null() {
+            true => None,
+            false => {
+                let draft =
+                    handle::get::<ModelObject>(options.draft_model, "options->draft_model")?;
+                Some(draft.run(|draft| Ok(draft.model.clone()))?)
+            }
+        };
         let session = Session::new(
             object.model.clone(),
             SessionOptions {
@@ -151,15 +179,9 @@ pub unsafe extern "C" fn mlxrocm_session_new(
                 // More than an address can count is refused like any other size that is too large.
                 kv_tokens: usize::try_from(options.kv_tokens).unwrap_or(usize::MAX),
                 kv_type,
-                batch_invariant: match options.batch_invariant {
-                    0 => false,
-                    1 => true,
-                    other => {
-                        return Err(Error::InvalidArgument(format!(
-                            "batch_invariant is {other}; it is 0 or 1"
-                        )));
-                    }
-                },
+                batch_invariant: switch("batch_invariant", options.batch_invariant)?,
+                prompt_lookup: switch("prompt_lookup", options.prompt_lookup)?,
+                draft,
             },
         )?;
         output.write(handle::publish(SessionObject {

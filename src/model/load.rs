@@ -76,6 +76,14 @@ pub struct Model {
     threads: usize,
 }
 
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model")
+            .field("info", self.info())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Model {
     /// Loads a GGUF file or a model folder. `progress(done, total)` in bytes is called from this
     /// thread; returning `false` ends loading with [`Error::Cancelled`].

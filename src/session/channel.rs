@@ -15,7 +15,7 @@ pub(super) const CAPACITY: usize = 256;
 /// A paused generation goes on when no more than this many events wait, so that a slow reader does
 /// not start and stop it for every token.
 const RESUME: usize = CAPACITY / 2;
-/// Events that one step adds at most, besides the end, which always has room.
+/// Events that one step adds at most, besides the end, which always has room, and tokens that were guessed.
 const STEP_EVENTS: usize = 2;
 
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@ use super::sampling::{Sampled, Sampler, Scratch};
 use super::sequence::{End, Sender};
 use super::text::TextStream;
 use super::{Event, FinishReason, LogitsProcessor, Usage};
+use crate::model::NO_TOKEN;
 use crate::text::{Grammar, StopMatcher};
 use crate::{Error, Result};
 use std::time::Instant;
@@ -16,6 +17,39 @@ pub(super) enum Row<'a> {
     Token(u32),
     /// The same with the logits that it was chosen by.
     Rated(u32, &'a mut [f32]),
+}
+
+/// What a run gave for several tokens, one after the other.
+pub(super) struct Rows<'a> {
+    /// One each, if the device chose.
+    pub tokens: Option<&'a [u32]>,
+    /// One row each; empty where tokens are all that came here.
+    pub logits: &'a mut [f32],
+    pub columns: usize,
+}
+
+impl Rows<'_> {
+    /// The next one's. There is one.
+    pub fn next(&mut self) -> Row<'_> {
+        let row = match self.logits.len() {
+            0 => None,
+            length => {
+                let (row, rest) =
+                    std::mem::take(&mut self.logits).split_at_mut(self.columns.min(length));
+                self.logits = rest;
+                Some(row)
+            }
+        };
+        let token = self.tokens.as_mut().map(|tokens| {
+            let token = tokens.split_off_first();
+            token.copied().unwrap_or(NO_TOKEN)
+        });
+        match (token, row) {
+            (Some(token), Some(row)) => Row::Rated(token, row),
+            (Some(token), None) => Row::Token(token),
+            (None, row) => Row::Logits(row.unwrap_or_default()),
+        }
+    }
 }
 
 /// How a generation goes on and when it ends. One thread at a time.
@@ -35,6 +69,8 @@ pub(super) struct Generating {
     pub context_end: usize,
     sender: Sender,
     cached_tokens: usize,
+    /// Tokens that were guessed, and those of them that were right.
+    guesses: (usize, usize),
     /// Prompt tokens reported so far.
     reported: usize,
     restarted: bool,
@@ -73,6 +109,7 @@ impl Generating {
             context_end: plan.context,
             sender,
             cached_tokens: 0,
+            guesses: (0, 0),
             reported: 0,
             restarted: false,
             started: None,
@@ -96,6 +133,12 @@ impl Generating {
         if !self.restarted {
             self.cached_tokens += tokens;
         }
+    }
+
+    /// So many tokens were guessed, and so many of them were right.
+    pub fn guessed(&mut self, guessed: usize, right: usize) {
+        self.guesses.0 += guessed;
+        self.guesses.1 += right;
     }
 
     /// Its pages were taken away.
@@ -254,6 +297,8 @@ impl Generating {
                 prompt_tokens: self.prompt_tokens,
                 cached_tokens: self.cached_tokens,
                 generated_tokens: tokens - self.prompt_tokens,
+                guessed_tokens: self.guesses.0,
+                accepted_tokens: self.guesses.1,
                 prompt_seconds: seconds(self.started, self.first),
                 decode_seconds: seconds(self.first, self.last),
             },

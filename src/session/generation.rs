@@ -46,6 +46,10 @@ pub struct Usage {
     pub cached_tokens: usize,
     /// Tokens generated, the stop token included.
     pub generated_tokens: usize,
+    /// Tokens that were guessed by speculation.
+    pub guessed_tokens: usize,
+    /// Of these, those that the model chose too; each saved a step.
+    pub accepted_tokens: usize,
     /// From the first prefill chunk's start to the first token.
     pub prompt_seconds: f64,
     /// From the first token to the last.

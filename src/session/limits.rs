@@ -24,6 +24,7 @@ pub(super) struct Limits {
     pub requests: usize,
     pub chunk: usize,
     pub batch_invariant: bool,
+    pub prompt_lookup: bool,
 }
 
 impl Limits {
@@ -58,6 +59,7 @@ impl Limits {
             // A prompt is never longer than the context.
             chunk: or(options.prefill_chunk, DEFAULT_CHUNK).min(context.max(1)),
             batch_invariant: options.batch_invariant,
+            prompt_lookup: options.prompt_lookup,
         })
     }
 

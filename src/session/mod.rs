@@ -20,6 +20,7 @@ mod sequence;
 mod session;
 mod shared;
 mod snapshots;
+mod speculation;
 mod state;
 mod state_format;
 mod text;

@@ -13,6 +13,7 @@
 //! copied as soon as a step has come there. A prompt is cut for it where a second one was seen to part from the first.
 
 mod follow;
+mod guess;
 mod pace;
 mod steps;
 
@@ -23,6 +24,7 @@ use super::sampling::Scratch;
 use super::sequence::{End, Sequence};
 use super::shared::{Counts, Shared};
 use super::snapshots::Snapshots;
+use super::speculation::{Guessers, Worth};
 use crate::log::{self, Level};
 use crate::model::{Forward, PAGE_TOKENS};
 use crate::{Error, panics};
@@ -42,6 +44,9 @@ pub(super) struct Scheduler {
     chunk: usize,
     /// A step is a piece of one prompt, or tokens of at most so many sequences.
     invariant: Option<usize>,
+    /// Who guesses next tokens, and what that was worth.
+    guessers: Guessers,
+    worth: Worth,
     /// Both in order of age.
     waiting: VecDeque<Sequence>,
     running: Vec<Sequence>,
@@ -67,13 +72,14 @@ pub(super) struct Scheduler {
 impl Scheduler {
     /// At most `max_requests` sequences run at once, with `chunk` prompt tokens a step;
     /// `chunk + max_requests − 1` is at most what `forward` takes. `invariant`: its
-    /// [`Forward::invariant_rows`] where no sequence may depend on others.
+    /// [`Forward::invariant_rows`] where no sequence may depend on others. `guessers` guess next tokens.
     pub fn new(
         shared: Arc<Shared>,
         forward: Box<dyn Forward>,
         max_requests: usize,
         chunk: usize,
         invariant: Option<usize>,
+        guessers: Guessers,
     ) -> Scheduler {
         // The keys and values of a page are not all that its tokens leave behind in a model with recurrent state:
         // there they are of use with snapshots only. And those that others left may be of a prompt that was cut
@@ -95,6 +101,8 @@ impl Scheduler {
             max_requests,
             chunk,
             invariant,
+            guessers,
+            worth: Worth::default(),
             waiting: VecDeque::new(),
             running: Vec::new(),
             turn: 0,
@@ -146,6 +154,9 @@ impl Scheduler {
                 self.drop_cancelled_waiting();
             }
             idle = !self.step();
+            if idle {
+                self.worth.rest();
+            }
             self.publish();
             if idle && closed && self.running.is_empty() && self.waiting.is_empty() {
                 return;
@@ -260,6 +271,9 @@ impl Scheduler {
 
     /// The sequence runs no more.
     fn give_slot_back(&mut self, sequence: &Sequence) {
+        if let Some(draft) = &mut self.guessers.draft {
+            draft.forget(sequence.id);
+        }
         if let Some(slots) = &mut self.slots {
             slots.push(sequence.slot);
         }
@@ -345,11 +359,16 @@ impl Scheduler {
             if sequence.stalled || sequence.output() != self.output {
                 continue;
             }
-            if sequence.pending() == 1 {
-                self.parts.push(Part::new(sequence, 1, sequence.rows(1)));
+            if sequence.decodes() {
+                let tokens = sequence.pending();
+                self.parts
+                    .push(Part::new(sequence, tokens, sequence.rows(tokens)));
             } else {
                 self.prompts.push((sequence.turn, index));
             }
+        }
+        if self.make_room_again() {
+            self.prompts.clear();
         }
         self.prompts.sort_unstable();
         if let Some(most) = self.invariant {
@@ -370,6 +389,9 @@ impl Scheduler {
             sequence.turn = self.turn;
             let rows = sequence.rows(tokens);
             self.parts.push(Part::new(sequence, tokens, rows));
+        }
+        if self.prompts.is_empty() {
+            self.guess();
         }
         self.publish();
     }

@@ -1,5 +1,6 @@
 //! One request as the scheduler sees it: its tokens, how far they are computed, its pages.
 
+mod guessed;
 mod keeping;
 
 use super::FinishReason;
@@ -8,6 +9,7 @@ use super::evaluation::{Evaluation, Output};
 use super::generating::{Generating, Row};
 use super::pages::{Known, PagePool, ROOT};
 use super::sampling::Scratch;
+use super::speculation::Lookup;
 use super::state::StateWork;
 use crate::model::{Choice, Forward, PAGE_TOKENS, Wanted};
 use crate::{Error, Result};
@@ -46,6 +48,10 @@ pub(super) struct Sequence {
     keeping: Keeping,
     /// When it last had a chunk of its prompt run.
     pub turn: u64,
+    /// Finds guesses in its tokens; empty where nobody asks.
+    lookup: Lookup,
+    /// Tokens that it has are run again, as its recurrent state was that of wrong guesses.
+    pub taken_back: bool,
     /// The caller does not read: nothing is computed until there is room for events.
     pub stalled: bool,
     pub work: Work,
@@ -63,6 +69,8 @@ impl Sequence {
             chain: ROOT,
             keeping: Keeping::default(),
             turn: 0,
+            lookup: Lookup::default(),
+            taken_back: false,
             stalled: false,
             work,
         }
@@ -225,6 +233,7 @@ impl Sequence {
         self.registered = 0;
         self.chain = ROOT;
         self.keeping = Keeping::default();
+        self.taken_back = false;
         match &mut self.work {
             Work::Generate(work) => work.restarted(),
             Work::Evaluate(work) => work.restarted(),
@@ -232,14 +241,16 @@ impl Sequence {
         }
     }
 
-    /// How a device has to choose its next token, if it can. `own`: the one after that, whose
-    /// predecessor is not known here yet.
-    pub fn choice(&self, own: bool) -> Option<Choice<'_>> {
+    /// How a device has to choose its next token, if it can; with an `ahead` that is not 0 the one so many tokens later,
+    /// whose predecessors are not known here yet.
+    pub fn choice(&self, ahead: usize) -> Option<Choice<'_>> {
         match &self.work {
             Work::Generate(work) if work.chooses_itself() => None,
+            // Penalties look at all predecessors; the device adds one of them.
+            Work::Generate(work) if ahead > 1 && work.sampler.has_penalties() => None,
             Work::Generate(work) => {
-                let next = self.tokens.len() - work.prompt_tokens + usize::from(own);
-                work.sampler.choice(next as u64, own)
+                let next = self.tokens.len() - work.prompt_tokens + ahead;
+                work.sampler.choice(next as u64, ahead > 0)
             }
             Work::Evaluate(_) | Work::State(_) => None,
         }
@@ -276,6 +287,7 @@ impl Sequence {
         now: Instant,
     ) -> Option<End> {
         self.computed += n;
+        self.taken_back = false;
         if !matches!(self.work, Work::Evaluate(_)) {
             self.register(pool);
         }

@@ -7,6 +7,7 @@ use super::sampling::Sampler;
 use super::scheduler::Scheduler;
 use super::sequence::{Sender, Sequence, Work};
 use super::shared::{Open, Shared, Worker};
+use super::speculation::{Draft, Guessers};
 use super::text::{Detokenizer, ModelText};
 use super::{Generation, Request};
 use crate::log::{self};
@@ -40,6 +41,11 @@ pub struct SessionOptions {
     /// requests, a request waits until there are pages for all tokens that it may have, no prompt takes pages that
     /// another one left, and states are neither saved nor loaded.
     pub batch_invariant: bool,
+    /// Next tokens are guessed from what the sequence has already, and checked in one step with its last one: faster
+    /// where texts repeat themselves or their prompt. What is generated stays the same.
+    pub prompt_lookup: bool,
+    /// A smaller model of the same tokens, which guesses next tokens where they are not looked up.
+    pub draft: Option<Arc<Model>>,
 }
 
 /// What a session is doing.
@@ -122,8 +128,12 @@ impl Session {
             snapshots: snapshots.min(pages),
             ..size
         })?;
+        let draft = options
+            .draft
+            .map(|draft| draft_state(&draft, &model, (&limits, pages), options.kv_type));
         let text = Arc::new(ModelText(model.tokenizer().clone()));
-        let mut session = Session::start(forward, text, limits, model.stop_tokens().to_vec())?;
+        let forwards = (forward, draft.transpose()?);
+        let mut session = Session::start(forwards, text, limits, model.stop_tokens().to_vec())?;
         session.tokens = model.tokens().clone();
         session.model = Some(model);
         Ok(session)
@@ -139,12 +149,24 @@ impl Session {
         stop_tokens: Vec<u32>,
         context: usize,
     ) -> Result<Session> {
+        Session::with_forwards((forward, None), text, options, stop_tokens, context)
+    }
+
+    /// The same with one that guesses, if there is.
+    #[doc(hidden)]
+    pub fn with_forwards(
+        forwards: (Box<dyn Forward>, Option<Box<dyn Forward>>),
+        text: Arc<dyn Detokenizer>,
+        options: SessionOptions,
+        stop_tokens: Vec<u32>,
+        context: usize,
+    ) -> Result<Session> {
         let limits = Limits::new(&options, context)?;
-        Session::start(forward, text, limits, stop_tokens)
+        Session::start(forwards, text, limits, stop_tokens)
     }
 
     fn start(
-        forward: Box<dyn Forward>,
+        (forward, draft): (Box<dyn Forward>, Option<Box<dyn Forward>>),
         text: Arc<dyn Detokenizer>,
         limits: Limits,
         stop_tokens: Vec<u32>,
@@ -165,7 +187,18 @@ impl Session {
         let requests = limits.requests.min(max_tokens.div_ceil(2)).max(1);
         let chunk = limits.chunk.min(max_tokens + 1 - requests.min(max_tokens));
         let shared = Arc::new(Shared::default());
-        let scheduler = Scheduler::new(shared.clone(), forward, requests, chunk.max(1), invariant);
+        let guessers = Guessers {
+            lookup: limits.prompt_lookup,
+            draft: draft.map(|draft| Draft::new(draft, requests)),
+        };
+        let scheduler = Scheduler::new(
+            shared.clone(),
+            forward,
+            requests,
+            chunk.max(1),
+            invariant,
+            guessers,
+        );
         let thread = std::thread::Builder::new()
             .name("mlxrocm-session".into())
             .spawn(move || log::on_worker(|| scheduler.run()))
@@ -247,6 +280,46 @@ impl Session {
             _worker: self.worker.clone(),
         })
     }
+}
+
+/// What a draft model guesses in, for a session of these limits and so many pages.
+fn draft_state(
+    draft: &Model,
+    model: &Model,
+    (limits, pages): (&Limits, usize),
+    kv: KvType,
+) -> Result<Box<dyn Forward>> {
+    let (ours, theirs) = (model.tokenizer(), draft.tokenizer());
+    let ids = 0..ours.vocab_size().max(theirs.vocab_size()) as u32;
+    let mut ids = ids.map(|id| (id, ours.token_bytes(id), theirs.token_bytes(id)));
+    if let Some((id, ours, theirs)) = ids.find(|(_, ours, theirs)| ours != theirs) {
+        let said = |bytes: Option<Vec<u8>>| {
+            bytes.map_or("none".into(), |bytes| {
+                format!("{:?}", String::from_utf8_lossy(&bytes))
+            })
+        };
+        return Err(Error::InvalidArgument(format!(
+            "the draft model has other tokens than the model: token {id} is {}, not {}; it has to be one of the same \
+             family",
+            said(theirs),
+            said(ours)
+        )));
+    }
+    let info = draft.info();
+    let affordable = limits.default_pages(
+        draft.kv_bytes_per_token(kv),
+        info.weight_bytes,
+        draft.free_memory(),
+    );
+    let at_once = (limits.requests, limits.chunk);
+    let size = StateSize::of_session(at_once, limits.context, pages.min(affordable), kv);
+    draft.new_state(StateSize {
+        snapshots: match draft.recurrent_bytes() {
+            0 => 0,
+            _ => limits.requests,
+        },
+        ..size
+    })
 }
 
 impl std::fmt::Debug for Session {

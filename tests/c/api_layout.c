@@ -169,6 +169,8 @@ int main(void) {
     FIELD(mlxrocm_session_options, kv_tokens);
     FIELD(mlxrocm_session_options, kv_type);
     FIELD(mlxrocm_session_options, batch_invariant);
+    FIELD(mlxrocm_session_options, prompt_lookup);
+    FIELD(mlxrocm_session_options, draft_model);
     TYPE(mlxrocm_session_info);
     FIELD(mlxrocm_session_info, struct_size);
     FIELD(mlxrocm_session_info, context);
@@ -246,6 +248,8 @@ int main(void) {
     FIELD(mlxrocm_event, generated_tokens);
     FIELD(mlxrocm_event, prompt_seconds);
     FIELD(mlxrocm_event, decode_seconds);
+    FIELD(mlxrocm_event, guessed_tokens);
+    FIELD(mlxrocm_event, accepted_tokens);
     TYPE(mlxrocm_chess_move);
     FIELD(mlxrocm_chess_move, policy_index);
     FIELD(mlxrocm_chess_move, name_length);

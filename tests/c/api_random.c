@@ -95,6 +95,8 @@ static void make(uint64_t *state, int kind) {
         options.max_requests = (uint32_t)below(state, 5);
         options.prefill_chunk = (uint32_t)below(state, 40);
         options.kv_type = below(state, 4);
+        options.prompt_lookup = below(state, 2);
+        options.draft_model = below(state, 3) == 0 ? take(state, MODELS) : NULL;
         mlxrocm_session *session = NULL;
         status = mlxrocm_session_new(take(state, MODELS), &options, &session, &error);
         made = session;

@@ -102,7 +102,8 @@ static mlxrocm_session *open_session(size_t of_kind) {
                                        .max_requests = REQUESTS,
                                        .prefill_chunk = kinds[of_kind].chunk,
                                        .kv_tokens = 2 * context,
-                                       .kv_type = kinds[of_kind].kv_type};
+                                       .kv_type = kinds[of_kind].kv_type,
+                                       .prompt_lookup = of_kind > 0};
     mlxrocm_session *made = NULL;
     OK(mlxrocm_session_new(model, &options, &made, &error));
     return made;

@@ -2,7 +2,6 @@
 //! steps, beside other sequences, and in sessions.
 
 mod reuse;
-mod rollback;
 mod session;
 mod state;
 

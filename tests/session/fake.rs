@@ -33,6 +33,20 @@ pub fn logits_after(tokens: &[u32]) -> Vec<f32> {
     row(state_after(tokens)).collect()
 }
 
+/// How much of a row of a model whose text repeats itself is what all tokens make of it, where the last one makes the rest.
+pub const REPEATS: f32 = 0.03;
+
+/// A row of such a model.
+pub fn repeating_row(part: f32, state: u64, last: u32) -> impl Iterator<Item = f32> {
+    let rows = row(hash(1, u64::from(last))).zip(row(state));
+    rows.map(move |(of_last, of_all)| of_last + part * of_all)
+}
+
+/// The same after `tokens`.
+pub fn repeating_logits(tokens: &[u32]) -> Vec<f32> {
+    repeating_row(REPEATS, state_after(tokens), tokens[tokens.len() - 1]).collect()
+}
+
 /// Columns of a hidden state.
 pub const HIDDEN: usize = 5;
 
@@ -98,6 +112,8 @@ pub struct Fake {
     pub max_tokens: usize,
     pub kv: KvType,
     pub invariant_rows: Option<usize>,
+    /// How its text repeats itself, if it does.
+    pub repeats: Option<f32>,
     /// Whether it chooses tokens itself. Queued steps run as late as they may: when they are collected.
     pub pipelined: bool,
     pub queue: VecDeque<Queued>,

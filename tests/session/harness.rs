@@ -1,7 +1,7 @@
 //! Sessions over the fake model, what they must generate, and what comes out.
 
-use crate::fake::{Control, EOS, Fake, VOCAB, hash, logits_after};
-use mlxrocm::model::{KvType, PAGE_TOKENS};
+use crate::fake::{Control, EOS, Fake, REPEATS, VOCAB, hash, logits_after, repeating_logits};
+use mlxrocm::model::{Forward, KvType, PAGE_TOKENS};
 use mlxrocm::session::sampling::{Sampler, Scratch};
 use mlxrocm::session::{
     Detokenizer, Event, FinishReason, Generation, Next, Request, Session, SessionOptions,
@@ -51,6 +51,8 @@ pub struct Setup {
     pub invariant_rows: Option<usize>,
     /// The model is recurrent: slots, snapshots, and how many of those have memory.
     pub recurrent: Option<(usize, usize, usize)>,
+    /// The session guesses tokens of a model whose text repeats itself.
+    pub guesses: bool,
 }
 
 impl Default for Setup {
@@ -65,11 +67,12 @@ impl Default for Setup {
             pipelined: false,
             invariant_rows: None,
             recurrent: None,
+            guesses: false,
         }
     }
 }
 
-pub fn session(setup: Setup) -> (Session, Arc<Control>) {
+fn fake(setup: &Setup, repeats: Option<f32>) -> (Fake, Arc<Control>) {
     let control = Arc::new(Control::default());
     let (slots, snapshots, memory) = setup.recurrent.unwrap_or_default();
     let fake = Fake {
@@ -81,28 +84,48 @@ pub fn session(setup: Setup) -> (Session, Arc<Control>) {
         max_tokens: setup.max_tokens,
         kv: setup.kv,
         invariant_rows: setup.invariant_rows,
+        repeats,
         pipelined: setup.pipelined,
         queue: VecDeque::new(),
         after_failure: false,
         chosen: Vec::new(),
         rated: Vec::new(),
     };
+    (fake, control)
+}
+
+pub fn session(setup: Setup) -> (Session, Arc<Control>) {
+    let (session, control, _) = session_with(setup, None);
+    (session, control)
+}
+
+/// The same with a draft model, and how that is controlled.
+pub fn session_with(setup: Setup, draft: Option<&Setup>) -> (Session, Arc<Control>, Arc<Control>) {
+    let repeats = setup.guesses || draft.is_some();
+    let (forward, control) = fake(&setup, repeats.then_some(REPEATS));
+    // It does not know of the rest.
+    let (drafting, draft_control) = fake(draft.unwrap_or(&setup), Some(0.0));
     let options = SessionOptions {
         context: setup.context,
         max_requests: setup.max_requests,
         prefill_chunk: setup.prefill_chunk,
         batch_invariant: setup.invariant_rows.is_some(),
+        prompt_lookup: setup.guesses,
         ..Default::default()
     };
-    let session = Session::with_forward(
-        Box::new(fake),
+    let drafting: Option<Box<dyn Forward>> = match draft {
+        Some(_) => Some(Box::new(drafting)),
+        None => None,
+    };
+    let session = Session::with_forwards(
+        (Box::new(forward), drafting),
         Arc::new(Letters),
         options,
         vec![EOS],
         setup.context,
     )
     .unwrap();
-    (session, control)
+    (session, control, draft_control)
 }
 
 /// Random numbers for tests.
@@ -156,6 +179,13 @@ pub fn expected_by(
             return (new, FinishReason::Context);
         }
     }
+}
+
+/// The same where the model's text repeats itself.
+pub fn expected_repeating(request: &Request, context: usize) -> (Vec<u32>, FinishReason) {
+    expected_by(request, context, &|tokens, row| {
+        row.copy_from_slice(&repeating_logits(tokens));
+    })
 }
 
 /// All that came out of a generation.
@@ -217,7 +247,14 @@ pub fn collect(generation: &Generation) -> Output {
 
 /// The output is what the request must give.
 pub fn assert_right(request: &Request, context: usize, output: &Output) {
-    let (tokens, reason) = expected(request, context);
+    assert_output(request, expected(request, context), output);
+}
+
+pub fn assert_output(
+    request: &Request,
+    (tokens, reason): (Vec<u32>, FinishReason),
+    output: &Output,
+) {
     assert_eq!(output.tokens, tokens, "{request:?}");
     assert_eq!(output.reason, reason);
     assert_eq!(output.error, None);

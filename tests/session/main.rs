@@ -11,6 +11,7 @@ mod processor;
 mod queued;
 mod recurrent;
 mod scheduling;
+mod speculation;
 mod state;
 mod steps;
 mod stress;

@@ -1,6 +1,6 @@
 //! What a step of the fake model does: it looks at every page that it is given.
 
-use crate::fake::{Fake, VOCAB, hash, hidden_row, row};
+use crate::fake::{Fake, VOCAB, hash, hidden_row, repeating_row, row};
 use crate::queued::Copy;
 use mlxrocm::model::{PAGE_TOKENS, Slice};
 use mlxrocm::{Error, Result};
@@ -136,9 +136,10 @@ impl Fake {
                 let place = position.checked_sub(slice.start);
                 let wanted = |place| slice.wanted_runs().any(|run| run.contains(&place));
                 if place.is_some_and(wanted) {
-                    match hidden {
-                        true => logits.extend(hidden_row(state)),
-                        false => logits.extend(row(state)),
+                    match (hidden, self.repeats) {
+                        (true, _) => logits.extend(hidden_row(state)),
+                        (false, Some(part)) => logits.extend(repeating_row(part, state, token)),
+                        (false, None) => logits.extend(row(state)),
                     }
                 }
             }

@@ -27,7 +27,14 @@ fn request(random: &mut Random) -> Request {
     }
 }
 
-fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
+fn hammer(session: &Session, guesses: bool, seed: u64, end: Instant, completed: &AtomicUsize) {
+    let expected = |request: &Request| match guesses {
+        true => expected_repeating(request, CONTEXT),
+        false => expected(request, CONTEXT),
+    };
+    let assert_right = |request: &Request, output: &Output| {
+        assert_output(request, expected(request), output);
+    };
     let mut random = Random(seed);
     let mut kept = Vec::new();
     while Instant::now() < end {
@@ -39,10 +46,10 @@ fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
                 std::thread::sleep(Duration::from_micros(random.below(2000) as u64));
                 generation.cancel();
                 let output = collect(&generation);
-                let (want, _) = expected(&request, CONTEXT);
+                let (want, _) = expected(&request);
                 assert_eq!(output.tokens, want[..output.tokens.len()]);
                 if output.reason != FinishReason::Cancelled {
-                    assert_right(&request, CONTEXT, &output);
+                    assert_right(&request, &output);
                 }
             }
             2 => {
@@ -54,7 +61,7 @@ fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
                         generation.cancel();
                     });
                     let output = collect(&generation);
-                    let (want, _) = expected(&request, CONTEXT);
+                    let (want, _) = expected(&request);
                     assert_eq!(output.tokens, want[..output.tokens.len()]);
                 });
             }
@@ -70,30 +77,34 @@ fn hammer(session: &Session, seed: u64, end: Instant, completed: &AtomicUsize) {
                 let n = 1 + random.below(CONTEXT);
                 let tokens = random.prompt(n);
                 let rows = session.logits(&tokens).unwrap();
-                assert_eq!(rows[(n - 1) * VOCAB..], logits_after(&tokens));
+                let wanted = match guesses {
+                    true => repeating_logits(&tokens),
+                    false => logits_after(&tokens),
+                };
+                assert_eq!(rows[(n - 1) * VOCAB..], wanted);
             }
             _ => {
-                assert_right(&request, CONTEXT, &collect(&generation));
+                assert_right(&request, &collect(&generation));
                 completed.fetch_add(1, Ordering::SeqCst);
             }
         }
     }
     // Never read until now.
     for (request, generation) in kept {
-        assert_right(&request, CONTEXT, &collect(&generation));
+        assert_right(&request, &collect(&generation));
     }
 }
 
 #[test]
 fn four_threads_hammer() {
-    for (pages, pipelined, recurrent) in [
-        (10, false, None),
-        (40, false, None),
-        (10, true, None),
-        (40, true, None),
-        (10, true, Some((5, 3, 3))),
-        (40, false, Some((5, 20, 6))),
-        (40, true, Some((3, 20, 20))),
+    for (pages, pipelined, recurrent, guesses) in [
+        (10, false, None, false),
+        (40, false, None, true),
+        (10, true, None, true),
+        (40, true, None, false),
+        (10, true, Some((5, 3, 3)), true),
+        (40, false, Some((5, 20, 6)), true),
+        (40, true, Some((3, 20, 20)), false),
     ] {
         let (session, control) = session(Setup {
             pages,
@@ -103,6 +114,7 @@ fn four_threads_hammer() {
             prefill_chunk: 32,
             pipelined,
             recurrent,
+            guesses,
             ..Default::default()
         });
         let completed = AtomicUsize::new(0);
@@ -111,7 +123,7 @@ fn four_threads_hammer() {
             let threads: Vec<_> = (0..4)
                 .map(|i| {
                     let (session, completed) = (&session, &completed);
-                    scope.spawn(move || hammer(session, 1000 + i, end, completed))
+                    scope.spawn(move || hammer(session, guesses, 1000 + i, end, completed))
                 })
                 .collect();
             for thread in threads {
@@ -119,7 +131,8 @@ fn four_threads_hammer() {
             }
         });
         assert!(completed.load(Ordering::SeqCst) > 20);
-        assert_eq!(control.ahead.load(Ordering::SeqCst) > 100, pipelined);
+        let ahead = control.ahead.load(Ordering::SeqCst);
+        assert_eq!(ahead > if guesses { 0 } else { 100 }, pipelined);
         let kept = control.kept.load(Ordering::SeqCst);
         assert_eq!(kept > 20, recurrent.is_some(), "{kept} states were kept");
         assert_no_page_held(&session);

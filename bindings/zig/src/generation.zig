@@ -34,6 +34,9 @@ pub const Event = union(enum) {
         generated_tokens: u64,
         prompt_seconds: f64,
         decode_seconds: f64,
+        /// Tokens that were guessed, and of these the right ones: each saved a step.
+        guessed_tokens: u64,
+        accepted_tokens: u64,
     },
 
     /// The text that became complete; may be empty.
@@ -104,6 +107,8 @@ pub const Generation = struct {
             .generated_tokens = event.generated_tokens,
             .prompt_seconds = event.prompt_seconds,
             .decode_seconds = event.decode_seconds,
+            .guessed_tokens = event.guessed_tokens,
+            .accepted_tokens = event.accepted_tokens,
         } };
     }
 

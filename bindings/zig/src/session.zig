@@ -24,6 +24,10 @@ pub const Session = struct {
         /// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests
         /// or prompts beside them).
         batch_invariant: bool = false,
+        /// Next tokens are guessed from what followed the same few earlier: the same text, sooner where guesses are right.
+        prompt_lookup: bool = false,
+        /// A smaller model with the same tokens that guesses.
+        draft_model: ?model.Model = null,
     };
 
     pub fn init(of: model.Model, options: Options) Error!Session {
@@ -35,6 +39,8 @@ pub const Session = struct {
             .kv_tokens = options.kv_tokens,
             .kv_type = @intFromEnum(options.kv_type),
             .batch_invariant = @intFromBool(options.batch_invariant),
+            .prompt_lookup = @intFromBool(options.prompt_lookup),
+            .draft_model = if (options.draft_model) |draft| draft.handle else null,
         };
         var handle: ?*c.mlxrocm_session = null;
         var failure: ?*c.mlxrocm_error = null;

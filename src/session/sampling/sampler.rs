@@ -137,6 +137,11 @@ impl Sampler {
         choice.fits().then_some(choice)
     }
 
+    /// Whether what it chooses depends on the tokens before.
+    pub fn has_penalties(&self) -> bool {
+        self.penalties
+    }
+
     fn repetition(&self) -> f32 {
         match self.params.repetition_penalty {
             0.0 => 1.0,
@@ -173,6 +178,14 @@ impl Sampler {
     ) -> Result<Sampled> {
         let random = random_bits(self.params.seed, position);
         self.sample_by(logits, random, allowed, scratch)
+    }
+
+    /// What it would choose by another model's row, as far as that is about the same tokens.
+    pub fn draft(&self, row: &[f32], position: u64, scratch: &mut Scratch) -> Option<u32> {
+        let mut logits = row.to_vec();
+        logits.resize(self.vocab, BANNED);
+        let sampled = self.sample(&mut logits, position, None, scratch);
+        sampled.ok().map(|sampled| sampled.token)
     }
 
     /// The same with a random number of 2^64.

@@ -30,6 +30,11 @@ impl Scheduler {
         if here > 0 && !self.pace.goes_on(self.parts.len() - here, here) {
             return Ok(());
         }
+        for index in 0..self.running.len() {
+            if self.may_guess(index) {
+                return Ok(());
+            }
+        }
         // Each part has one row.
         let chosen = (0..).zip(&self.parts).filter_map(|(row, part)| {
             let index = place(&self.running, part.id)?;

@@ -5,11 +5,12 @@
 
 use super::Scheduler;
 use crate::log::{self, Level};
-use crate::model::{Choice, NO_TOKEN, Slice};
+use crate::model::{Choice, Slice, Wanted};
 use crate::session::FinishReason;
 use crate::session::evaluation::Output;
-use crate::session::generating::Row;
+use crate::session::generating::{Row, Rows};
 use crate::session::sequence::Sequence;
+use crate::session::speculation::Likely;
 use crate::{Error, Result};
 use std::time::Instant;
 
@@ -28,16 +29,21 @@ pub(super) enum Brings {
 pub(super) struct Part {
     /// The sequence's.
     pub id: u64,
-    /// Tokens to run.
+    /// Tokens to run, guessed ones included.
     pub tokens: usize,
     /// Rows that it gives.
     pub rows: usize,
+    /// Tokens that may come after the sequence's; the last one's row is wanted then, and theirs.
+    pub guess: Vec<u32>,
+    likely: Likely,
     /// What the device gives; known when it is started.
     pub brings: Brings,
     /// Tokens that the sequence has computed then.
     pub end: usize,
     /// Where its state then is kept.
     snapshot: Option<u32>,
+    /// Where its state before is kept, if its guess may spoil it.
+    pub held: Option<u32>,
 }
 
 impl Part {
@@ -47,25 +53,52 @@ impl Part {
             id: sequence.id,
             tokens,
             rows,
+            guess: Vec::new(),
+            likely: Likely::default(),
             brings: Brings::Rows,
             end: sequence.computed + tokens,
             snapshot: None,
+            held: None,
         }
+    }
+
+    /// These are its guess, instead of the one that it has.
+    pub fn guess(&mut self, guess: Vec<u32>, likely: Likely) {
+        self.tokens = self.known() + guess.len();
+        self.rows = 1 + guess.len();
+        (self.guess, self.likely) = (guess, likely);
+    }
+
+    /// Whether its guess is a draft model's.
+    fn is_drafted(&self) -> bool {
+        !self.guess.is_empty() && self.likely == Likely::Drafted
+    }
+
+    /// Tokens to run that are the sequence's.
+    fn known(&self) -> usize {
+        self.tokens - self.guess.len()
     }
 
     /// How a device has to choose for its rows. `own`: its token is one that is not known here yet.
     pub fn choose<'a>(&mut self, sequence: &'a Sequence, own: bool, choices: &mut Vec<Choice<'a>>) {
-        let choice = match self.rows {
-            0 => Some(Choice::GREEDY),
-            _ => sequence.choice(own),
+        let first = choices.len();
+        for row in 0..self.rows {
+            // Rows that are asked for by position have no token chosen, and no choice.
+            let Some(choice) = sequence.choice(usize::from(own) + row) else {
+                break;
+            };
+            choices.push(choice);
+        }
+        let rated = choices[first..].first().map(|choice| choice.rated);
+        self.brings = match rated {
+            _ if choices.len() < first + self.rows => Brings::Rows,
+            Some(true) => Brings::Rated,
+            Some(false) | None => Brings::Token,
         };
-        self.brings = match choice {
-            Some(choice) if choice.rated => Brings::Rated,
-            Some(_) => Brings::Token,
-            None => Brings::Rows,
-        };
-        let choice = choice.unwrap_or(Choice::ROW);
-        choices.extend(std::iter::repeat_n(choice, self.rows));
+        if self.brings == Brings::Rows {
+            choices.truncate(first);
+            choices.extend(std::iter::repeat_n(Choice::ROW, self.rows));
+        }
     }
 
     /// Rows that come here.
@@ -109,6 +142,13 @@ impl Scheduler {
                     let rows = self.parts.iter().filter(|part| part.brings == Brings::Rows);
                     self.pace.chose(rows.count(), began.elapsed());
                 }
+                if !self.guessers.are_none() {
+                    let decodes = |part: &Part| part.rows == part.guess.len() + 1;
+                    let decodes = self.parts.iter().all(decodes).then_some(&self.parts);
+                    let rows = decodes.map(|parts| parts.iter().map(|part| part.tokens).sum());
+                    let drafted = self.parts.iter().any(Part::is_drafted);
+                    self.worth.step(rows, drafted);
+                }
             }
             Err(error) => {
                 let parts = std::mem::take(&mut self.parts);
@@ -138,6 +178,7 @@ impl Scheduler {
         });
         for part in parts {
             self.pool.give_back(part.snapshot);
+            self.pool.give_back(part.held);
             if self.ended.iter().all(|(id, _)| *id != part.id) {
                 let end = (FinishReason::Error, Some(error.clone()));
                 self.ended.push((part.id, end));
@@ -149,19 +190,29 @@ impl Scheduler {
     /// in `logits`.
     fn start(&mut self) -> Result<bool> {
         self.begin(false)?;
+        self.hold_states()?;
+        let guesses = self.guesses();
         let (mut slices, mut choices, mut rows) = (Vec::new(), Vec::new(), 0);
-        for part in &mut self.parts {
+        for (part, (tokens, wanted)) in self.parts.iter_mut().zip(&guesses) {
             let Some(index) = place(&self.running, part.id) else {
                 continue;
             };
             let sequence = &self.running[index];
             rows += part.rows;
             part.choose(sequence, false, &mut choices);
+            let (tokens, wanted) = match part.guess.is_empty() {
+                true => {
+                    let end = sequence.computed + part.tokens;
+                    let tokens = &sequence.tokens[sequence.computed..end];
+                    (tokens, sequence.wanted(part.tokens))
+                }
+                false => (tokens.as_slice(), Wanted::At(wanted)),
+            };
             slices.push(Slice {
-                tokens: &sequence.tokens[sequence.computed..sequence.computed + part.tokens],
+                tokens,
                 start: sequence.computed,
                 pages: &sequence.pages,
-                wanted: sequence.wanted(part.tokens),
+                wanted,
                 slot: sequence.slot,
             });
         }
@@ -185,6 +236,20 @@ impl Scheduler {
         self.forward.forward(&slices, &mut self.logits)?;
         self.keep_states(false);
         self.check_rows(want)
+    }
+
+    /// Of each part the tokens to run and the positions whose rows are wanted, if there is a guess among them.
+    fn guesses(&self) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let of = |part: &Part| {
+            let index = place(&self.running, part.id).filter(|_| !part.guess.is_empty())?;
+            let sequence = &self.running[index];
+            let known = &sequence.tokens[sequence.computed..];
+            let first = sequence.tokens.len() as u32 - 1;
+            let wanted = first..=first + part.guess.len() as u32;
+            Some(([known, &part.guess].concat(), wanted.collect()))
+        };
+        let all = self.parts.iter().map(of);
+        all.map(Option::unwrap_or_default).collect()
     }
 
     /// Prepares the sequences of the step that is started next.
@@ -219,7 +284,8 @@ impl Scheduler {
                 continue;
             };
             let sequence = &self.running[index];
-            if !sequence.keeps(part.end, snapshots.piece) {
+            // No guess ends where a state is to be kept.
+            if !part.guess.is_empty() || !sequence.keeps(part.end, snapshots.piece) {
                 continue;
             }
             while part.snapshot.is_none()
@@ -278,36 +344,66 @@ impl Scheduler {
         let mut rest = self.logits.as_mut_slice();
         let mut tokens = self.tokens.as_slice();
         for part in &mut self.parts {
-            let snapshot = part.snapshot.take();
+            let kept = (part.snapshot.take(), part.held.take());
             if !on_device {
                 part.brings = Brings::Rows;
             }
-            let (rows, after) = rest.split_at_mut(part.brought() * columns);
+            let (logits, after) = rest.split_at_mut(part.brought() * columns);
             rest = after;
-            // A part that wants none does not look at it.
-            let token = tokens.first().copied().unwrap_or(NO_TOKEN);
-            tokens = tokens.get(part.rows..).unwrap_or_default();
-            let rows = match part.brings {
-                Brings::Token => Row::Token(token),
-                Brings::Rated => Row::Rated(token, rows),
-                Brings::Rows => Row::Logits(rows),
+            let (own, after) = tokens.split_at(part.rows.min(tokens.len()));
+            tokens = after;
+            let mut rows = Rows {
+                tokens: (part.brings != Brings::Rows).then_some(own),
+                logits,
+                columns,
             };
             // One that ended while this step was queued is not there any more.
             let Some(index) = place(&self.running, part.id) else {
-                self.pool.give_back(snapshot);
+                self.pool.give_back(kept.0);
+                self.pool.give_back(kept.1);
                 continue;
             };
             let sequence = &mut self.running[index];
             if sequence.is_cancelled() {
                 self.ended.push((part.id, (FinishReason::Cancelled, None)));
-                self.pool.give_back(snapshot);
+                self.pool.give_back(kept.0);
+                self.pool.give_back(kept.1);
                 continue;
             }
-            let passing = part.end >= sequence.tokens.len();
-            let end = sequence.advance(part.tokens, rows, &mut self.pool, &mut self.scratch, now);
-            if let Some(id) = snapshot {
-                sequence.attach(id, passing, &mut self.pool);
-            }
+            let end = match part.guess.is_empty() {
+                true => {
+                    let passing = part.end >= sequence.tokens.len();
+                    let row = match part.brings {
+                        // All rows, or none.
+                        Brings::Rows => Row::Logits(rows.logits),
+                        _ => rows.next(),
+                    };
+                    let end =
+                        sequence.advance(part.tokens, row, &mut self.pool, &mut self.scratch, now);
+                    if let Some(id) = kept.0 {
+                        sequence.attach(id, passing, &mut self.pool);
+                    }
+                    end
+                }
+                false => {
+                    let run = (part.known(), part.guess.as_slice());
+                    let goes_back = kept.1.is_some();
+                    let (right, end) = sequence.advance_guessed(
+                        run,
+                        goes_back,
+                        &mut rows,
+                        &mut self.pool,
+                        &mut self.scratch,
+                        now,
+                    );
+                    self.worth.found(part.likely, part.guess.len(), right);
+                    match sequence.taken_back {
+                        true => sequence.go_back(kept.1),
+                        false => self.pool.give_back(kept.1),
+                    }
+                    end
+                }
+            };
             if let Some(end) = end {
                 self.ended.push((part.id, end));
             }

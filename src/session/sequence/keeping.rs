@@ -79,6 +79,11 @@ impl Sequence {
         }
     }
 
+    /// Its slot gets this state before the next step, which is its own from before the last one.
+    pub fn go_back(&mut self, snapshot: Option<u32>) {
+        self.keeping.resumed = snapshot;
+    }
+
     /// Gives its slot the state of the snapshot that it goes on after.
     pub fn resume(&mut self, pool: &mut PagePool, forward: &mut dyn Forward) -> Result<()> {
         let Some(id) = self.keeping.resumed.take() else {

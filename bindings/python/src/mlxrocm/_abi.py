@@ -360,6 +360,8 @@ class session_options(C.Structure):
         ("kv_tokens", C.c_uint64),
         ("kv_type", C.c_uint64),
         ("batch_invariant", C.c_uint64),
+        ("prompt_lookup", C.c_uint64),
+        ("draft_model", C.c_void_p),
     ]
 
 
@@ -457,6 +459,8 @@ class event(C.Structure):
         ("generated_tokens", C.c_uint64),
         ("prompt_seconds", C.c_double),
         ("decode_seconds", C.c_double),
+        ("guessed_tokens", C.c_uint64),
+        ("accepted_tokens", C.c_uint64),
     ]
 
 
@@ -566,12 +570,12 @@ LAYOUT = {
     quantize_result: (32, {'struct_size': 0, 'files': 4, 'parameters': 8, 'bytes': 16, 'resumed_bytes': 24}),
     tokenizer_info: (16, {'struct_size': 0, 'vocab_size': 4, 'bos': 8, 'eos': 12}),
     message: (32, {'role': 0, 'role_length': 8, 'content': 16, 'content_length': 24}),
-    session_options: (40, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24, 'batch_invariant': 32}),
+    session_options: (56, {'struct_size': 0, 'context': 4, 'max_requests': 8, 'prefill_chunk': 12, 'kv_tokens': 16, 'kv_type': 24, 'batch_invariant': 32, 'prompt_lookup': 40, 'draft_model': 48}),
     session_info: (56, {'struct_size': 0, 'context': 4, 'running': 8, 'waiting': 16, 'kv_tokens': 24, 'kv_used': 32, 'kv_cached': 40, 'kv_bytes': 48}),
     request: (256, {'struct_size': 0, 'flags': 4, 'tokens': 8, 'token_count': 16, 'text': 24, 'text_length': 32, 'messages': 40, 'message_count': 48, 'stop': 56, 'stop_lengths': 64, 'stop_count': 72, 'stop_tokens': 80, 'stop_token_count': 88, 'bias_tokens': 96, 'bias_values': 104, 'bias_count': 112, 'seed': 120, 'max_tokens': 128, 'temperature': 132, 'top_k': 136, 'top_p': 140, 'min_p': 144, 'repetition_penalty': 148, 'presence_penalty': 152, 'frequency_penalty': 156, 'penalty_window': 160, 'logprobs': 164, 'logits_processor': 168, 'user_data': 176, 'user_data_free': 184, 'chat_json': 192, 'chat_json_length': 200, 'json_schema': 208, 'json_schema_length': 216, 'regex': 224, 'regex_length': 232, 'grammar': 240, 'grammar_length': 248}),
     embed_options: (32, {'struct_size': 0, 'pooling': 4, 'positions': 8, 'position_count': 16, 'flags': 24}),
     token_logprob: (8, {'token': 0, 'logprob': 4}),
-    event: (128, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'error_message_length': 80, 'prompt_tokens': 88, 'cached_tokens': 96, 'generated_tokens': 104, 'prompt_seconds': 112, 'decode_seconds': 120}),
+    event: (144, {'struct_size': 0, 'kind': 4, 'text': 8, 'text_length': 16, 'token': 24, 'logprob': 28, 'top': 32, 'top_count': 40, 'prompt_done': 48, 'prompt_total': 56, 'finish_reason': 64, 'error_status': 68, 'error_message': 72, 'error_message_length': 80, 'prompt_tokens': 88, 'cached_tokens': 96, 'generated_tokens': 104, 'prompt_seconds': 112, 'decode_seconds': 120, 'guessed_tokens': 128, 'accepted_tokens': 136}),
     chess_net_options: (32, {'struct_size': 0, 'threads': 4, 'policy_head': 8, 'value_head': 12, 'device': 16, 'precision': 24, 'reserved': 28}),
     chess_net_info: (40, {'struct_size': 0, 'input_format': 4, 'body': 8, 'depth': 12, 'width': 16, 'policy': 20, 'has_draws': 24, 'has_moves_left': 28, 'parameters': 32}),
     chess_move: (16, {'policy_index': 0, 'name_length': 4, 'name': 8}),

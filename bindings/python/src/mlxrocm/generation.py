@@ -54,6 +54,9 @@ class Finished:
     generated_tokens: int
     prompt_seconds: float
     decode_seconds: float
+    # Tokens that were guessed, and of these the right ones: each saved a step.
+    guessed_tokens: int = 0
+    accepted_tokens: int = 0
 
 
 Event = Union[PromptProgress, Token, Finished]
@@ -106,7 +109,8 @@ class Generation(Object):
             raise errors.make(struct.error_status, text_in(struct, "error_message"))
         reason = FINISH_REASONS.get(struct.finish_reason, str(struct.finish_reason))
         self.finished = Finished(piece, reason, struct.prompt_tokens, struct.cached_tokens, struct.generated_tokens,
-                                 struct.prompt_seconds, struct.decode_seconds)  # fmt: skip
+                                 struct.prompt_seconds, struct.decode_seconds, struct.guessed_tokens,
+                                 struct.accepted_tokens)  # fmt: skip
         return self.finished
 
     def cancel(self) -> None:

@@ -26,17 +26,21 @@ class Session(Object):
     """Several requests at once over one KV cache. Generations keep it alive. Zero is each option's default.
 
     `kv_type` is "f16", "q8" or "q4". `batch_invariant`: what a request gives never depends on what runs beside it, on
-    GPUs too (slower with more than 16 requests or prompts beside them).
+    GPUs too (slower with more than 16 requests or prompts beside them). `prompt_lookup` guesses next tokens from what
+    followed the same few earlier, `draft_model` from a smaller model with the same tokens: the same text, sooner where
+    guesses are right.
     """
 
     _free = "mlxrocm_session_free"
 
     def __init__(self, model: Model, *, context: int = 0, max_requests: int = 0, prefill_chunk: int = 0,
-                 kv_tokens: int = 0, kv_type: str = "f16", batch_invariant: bool = False):  # fmt: skip
+                 kv_tokens: int = 0, kv_type: str = "f16", batch_invariant: bool = False,
+                 prompt_lookup: bool = False, draft_model: Model | None = None):  # fmt: skip
         if kv_type not in _KV:
             raise errors.InvalidArgumentError(f"kv_type is one of {', '.join(_KV)}, not {kv_type!r}")
         options = _abi.session_options(C.sizeof(_abi.session_options), context, max_requests, prefill_chunk,
-                                       kv_tokens, _KV[kv_type], int(batch_invariant))  # fmt: skip
+                                       kv_tokens, _KV[kv_type], int(batch_invariant), int(prompt_lookup),
+                                       draft_model.handle if draft_model is not None else None)  # fmt: skip
         self.model = model
         super().__init__(new("mlxrocm_session_new", model.handle, C.byref(options)))
 

@@ -57,6 +57,10 @@ pub struct Finished {
     pub generated_tokens: u64,
     pub prompt_seconds: f64,
     pub decode_seconds: f64,
+    /// Tokens that were guessed…
+    pub guessed_tokens: u64,
+    /// …and of these the right ones: each saved a step.
+    pub accepted_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +227,8 @@ unsafe fn read(event: &sys::mlxrocm_event) -> Result<Event> {
         generated_tokens: event.generated_tokens,
         prompt_seconds: event.prompt_seconds,
         decode_seconds: event.decode_seconds,
+        guessed_tokens: event.guessed_tokens,
+        accepted_tokens: event.accepted_tokens,
     }))
 }
 

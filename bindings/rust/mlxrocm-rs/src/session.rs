@@ -22,7 +22,7 @@ pub enum KvType {
 
 /// Limits of a session; zero is each default.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SessionOptions {
+pub struct SessionOptions<'a> {
     /// Tokens of context of a request, its prompt included.
     pub context: u32,
     /// Requests that run at once; more wait for their turn.
@@ -35,6 +35,10 @@ pub struct SessionOptions {
     /// What a request gives never depends on what runs beside it, on GPUs too (slower with more than 16 requests or
     /// prompts beside them).
     pub batch_invariant: bool,
+    /// Next tokens are guessed from what followed the same few earlier: the same text, sooner where guesses are right.
+    pub prompt_lookup: bool,
+    /// A smaller model with the same tokens that guesses.
+    pub draft_model: Option<&'a Model>,
 }
 
 /// What makes one embedding of a text's tokens.
@@ -78,7 +82,7 @@ impl Session {
         Session::with_options(model, SessionOptions::default())
     }
 
-    pub fn with_options(model: &Model, options: SessionOptions) -> Result<Session> {
+    pub fn with_options(model: &Model, options: SessionOptions<'_>) -> Result<Session> {
         let options = sys::mlxrocm_session_options {
             struct_size: size_of::<sys::mlxrocm_session_options>() as u32,
             context: options.context,
@@ -91,6 +95,8 @@ impl Session {
                 KvType::Q4 => sys::MLXROCM_KV_Q4,
             },
             batch_invariant: options.batch_invariant.into(),
+            prompt_lookup: options.prompt_lookup.into(),
+            draft_model: options.draft_model.map_or(null(), |draft| draft.0.get()),
         };
         // SAFETY: live handles, and pointers with the lengths of what they point to.
         let make = |out, error| unsafe { sys::mlxrocm_session_new(model.0.get(), &options, out, error) };

@@ -1041,10 +1041,14 @@ pub struct mlxrocm_session_options {
     pub kv_type: u64,
     /// 1: what a request gives does not depend, to the bit, on what runs beside it (the same seed gives the same tokens) with any number of requests and beside any prompts, on GPUs too. 0: on GPUs so up to 16 requests that run, and not beside another request's prompt; faster with more of them. On the CPU it is always so. With 1 a GPU runs prompts one after the other, and single tokens of 16 requests at a time; a request waits until there is room for all tokens that it may have (set its max_tokens), also while the callers of those that run do not read; prompts that begin alike are computed each for itself; and states are neither saved nor loaded.
     pub batch_invariant: u64,
+    /// 1: the next tokens of a request are guessed from what followed the same few tokens earlier in it, its prompt included, and checked in one step: faster where texts are repeated, as in code that is edited, quoted sources and lists. What is generated stays the same, to the token. How many are guessed depends on how often guesses were right and on how long steps take. None are beside another request's prompt, and none in a batch-invariant session of a model with recurrent layers. 0: nothing is looked up.
+    pub prompt_lookup: u64,
+    /// A smaller model with the same tokens, on the same or another device, which writes guesses that are checked in the same way: faster where it is right often and much smaller. With `prompt_lookup` it does so where there is no long match. Borrowed for the call; the session keeps what it needs of it. NULL: none.
+    pub draft_model: *const mlxrocm_model,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_session_options>() == 40);
+    assert!(size_of::<mlxrocm_session_options>() == 56);
     assert!(core::mem::offset_of!(mlxrocm_session_options, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_session_options, context) == 4);
     assert!(core::mem::offset_of!(mlxrocm_session_options, max_requests) == 8);
@@ -1052,6 +1056,8 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_session_options, kv_tokens) == 16);
     assert!(core::mem::offset_of!(mlxrocm_session_options, kv_type) == 24);
     assert!(core::mem::offset_of!(mlxrocm_session_options, batch_invariant) == 32);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, prompt_lookup) == 40);
+    assert!(core::mem::offset_of!(mlxrocm_session_options, draft_model) == 48);
 };
 
 /// What a session is and does right now. A request counts from mlxrocm_session_submit until its
@@ -1320,10 +1326,14 @@ pub struct mlxrocm_event {
     pub prompt_seconds: f64,
     /// FINISHED: seconds from the first token to the last.
     pub decode_seconds: f64,
+    /// FINISHED: tokens that were guessed (mlxrocm_session_options.prompt_lookup).
+    pub guessed_tokens: u64,
+    /// FINISHED: of these, the ones that the model chose too: each saved a step.
+    pub accepted_tokens: u64,
 }
 const _: () = {
     use core::mem::size_of;
-    assert!(size_of::<mlxrocm_event>() == 128);
+    assert!(size_of::<mlxrocm_event>() == 144);
     assert!(core::mem::offset_of!(mlxrocm_event, struct_size) == 0);
     assert!(core::mem::offset_of!(mlxrocm_event, kind) == 4);
     assert!(core::mem::offset_of!(mlxrocm_event, text) == 8);
@@ -1343,6 +1353,8 @@ const _: () = {
     assert!(core::mem::offset_of!(mlxrocm_event, generated_tokens) == 104);
     assert!(core::mem::offset_of!(mlxrocm_event, prompt_seconds) == 112);
     assert!(core::mem::offset_of!(mlxrocm_event, decode_seconds) == 120);
+    assert!(core::mem::offset_of!(mlxrocm_event, guessed_tokens) == 128);
+    assert!(core::mem::offset_of!(mlxrocm_event, accepted_tokens) == 136);
 };
 
 /// How to load a network. Zero is each field's default.
