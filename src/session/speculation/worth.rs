@@ -37,12 +37,14 @@ impl Likely {
 const COUNTS: [usize; 4] = [1, 3, 7, 14];
 /// The weight of what is new in means.
 const NEW: f64 = 1.0 / 16.0;
-/// What is thought of guesses that nobody has tried, and how fast one that was found bad is thought better of.
-const AT_FIRST: f64 = 0.7;
+/// How often guesses are thought to be right before any was tried, and how fast those found bad are thought better of.
+const AT_FIRST: [f64; Likely::KINDS] = [0.3, 0.5, 0.7, 0.8, 0.7];
 const FORGIVES: f64 = 1.0 / 2048.0;
+/// How much longer a step is thought to take that has twice the rows of one that is known.
+const GROWS: f64 = 1.25;
 /// A step of this many others later than the last such step may take another time.
 const OLD: u64 = 512;
-/// The first steps of a size prepare what later ones have.
+/// Steps of a size until it is known: the first ones may prepare what later ones have, and the shortest counts.
 const WARM: u32 = 2;
 
 /// What steps of a number of rows take.
@@ -67,7 +69,7 @@ pub struct Worth {
 impl Default for Worth {
     fn default() -> Self {
         Worth {
-            right: [AT_FIRST; Likely::KINDS],
+            right: AT_FIRST,
             costs: Default::default(),
             steps: 0,
             ended: None,
@@ -119,8 +121,8 @@ impl Worth {
         });
         if best.0 == 0 {
             for (likely, _) in guesses {
-                let right = &mut self.right[*likely as usize];
-                *right += (AT_FIRST - *right) * FORGIVES;
+                let kind = *likely as usize;
+                self.right[kind] += (AT_FIRST[kind] - self.right[kind]) * FORGIVES;
             }
         }
         best.0
@@ -157,30 +159,26 @@ impl Worth {
         };
         if cost.at + OLD < steps {
             // What it was by then counts for little.
-            cost.seen = cost.seen.min(WARM);
+            cost.seen = 0;
         }
         cost.at = steps;
-        cost.seen = cost.seen.saturating_add(1);
         cost.seconds = match cost.seen {
-            seen if seen <= WARM + 1 => new,
+            0 => new,
+            seen if seen < WARM => cost.seconds.min(new),
             // Something else may have held the step up.
             _ => cost.seconds + (new.min(2.0 * cost.seconds) - cost.seconds) * NEW,
         };
+        cost.seen = cost.seen.saturating_add(1);
     }
 
-    /// How long a step of so many rows takes; one not tried lately, no longer than smaller ones.
+    /// How long a step of so many rows takes. One that is not known is thought to take a little longer than smaller ones.
     fn seconds(&self, rows: usize, drafted: bool) -> f64 {
-        let is_known = |cost: &&Cost| cost.seen > WARM && cost.at + OLD >= self.steps;
-        let size = size(rows).min(SIZES - 1);
-        let mut own = self.costs[usize::from(drafted)][..=size].iter().rev();
-        match own.next().filter(is_known) {
-            Some(cost) => cost.seconds,
-            None => {
-                let plain = self.costs[0][..=size].iter();
-                let smaller = own.chain(plain).filter(is_known);
-                smaller.fold(1e-9, |most, cost| cost.seconds.max(most))
-            }
-        }
+        let is_known = |cost: &Cost| cost.seen >= WARM && cost.at + OLD >= self.steps;
+        let (plain, own) = (&self.costs[0], &self.costs[usize::from(drafted)]);
+        (0..=size(rows).min(SIZES - 1)).fold(1e-9, |smaller, size| {
+            let known = [own[size], plain[size]].into_iter().find(is_known);
+            known.map_or(smaller * GROWS, |known| known.seconds)
+        })
     }
 }
 
@@ -199,8 +197,8 @@ mod tests {
     fn what_gives_most_tokens_a_second_is_taken() {
         let mut worth = Worth::default();
         let guess = [(Likely::Longest, 14)];
-        // Nothing is known: as many as there are.
-        assert_eq!(worth.count(&guess, (1, 1), 16), 14);
+        // No time is known.
+        assert_eq!(worth.count(&guess, (1, 1), 16), 7);
         assert_eq!(worth.count(&guess, (1, 1), 8), 7);
         assert_eq!(worth.count(&guess, (1, 1), 1), 0);
         took(&mut worth, &[(1, 10), (2, 11), (4, 12), (8, 24), (15, 60)]);
