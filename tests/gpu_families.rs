@@ -13,7 +13,7 @@ use golden_family::{
     Variant, farthest, kept, tiny_tokenizer, tokens, variants, write, write_gguf_with,
 };
 use mlxrocm::Error;
-use mlxrocm::model::{DeviceChoice, Forward, KvType, LoadOptions, Model, Slice, StateSize, Wanted};
+use mlxrocm::model::{DeviceChoice, LoadOptions, Model};
 use mlxrocm::session::{Event, LogitsProcessor, Next, Request, Session, SessionOptions};
 use on_gpu::{TOLERANCE, device};
 use std::path::Path;
@@ -298,7 +298,7 @@ fn a_latent_rank_that_is_too_wide_is_refused() {
     write(folder.path(), &variant);
     tiny_tokenizer::write_files(folder.path());
     let gpu = device("gfx1151");
-    let error = load(folder.path()).err().expect("no kernels").to_string();
+    let error = load(folder.path()).expect_err("no kernels").to_string();
     assert!(error.contains("4104") && error.contains("4096"), "{error}");
     assert_eq!(gpu.device().memory().unwrap().active, 0);
 }

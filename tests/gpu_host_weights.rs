@@ -88,7 +88,7 @@ fn too_little_for_norms_is_refused_with_the_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = write("llama-f32.gguf", folder.path());
     let gpu = device("gfx1151");
-    let error = load(&path, Some(256)).err().expect("no room for norms");
+    let error = load(&path, Some(256)).expect_err("no room for norms");
     let text = error.to_string();
     assert!(matches!(error, Error::OutOfMemory(_)), "{text}");
     assert!(

@@ -204,7 +204,7 @@ fn a_larger_model_leaves_room_for_a_session_and_says_the_same() {
     device.trim().unwrap();
     device.set_memory_limit(4 * MIB).unwrap();
     let (error, lines) = load(&path, DeviceChoice::Gpu(0));
-    let error = error.err().expect("it does not fit");
+    let error = error.expect_err("it does not fit");
     let text = error.to_string();
     assert!(matches!(error, Error::OutOfMemory(_)), "{text}");
     for part in [
@@ -267,7 +267,7 @@ fn shared_memory_leaves_nothing_behind() {
     device.trim().unwrap();
     device.set_memory_limit(4 * MIB).unwrap();
     let (error, _) = load(&path, DeviceChoice::Gpu(0));
-    let text = error.err().expect("it does not fit").to_string();
+    let text = error.expect_err("it does not fit").to_string();
     assert!(
         text.contains("the weights need 5 MiB") && text.contains("the GPU's memory is the host's"),
         "{text}"

@@ -4,7 +4,7 @@ use super::arena::Arena;
 use super::attention::{Attend, AttendScratch, RopeTable};
 use super::kernels::{Kernels, kernels};
 use super::kv::KvCache;
-use super::matmul::{ExpertScratch, Experts, Matmul, MatmulScratch, Prepared};
+use super::matmul::{ExpertScratch, Experts, Inputs, Matmul, MatmulScratch};
 use super::plain;
 use super::recurrent::{DeltaScratch, Recurrent};
 use super::slots::Slots;
@@ -56,7 +56,7 @@ pub struct CpuExecutor {
     matmul_scratch: Vec<Mutex<MatmulScratch>>,
     attend_scratch: Vec<Mutex<AttendScratch>>,
     delta_scratch: Vec<Mutex<DeltaScratch>>,
-    prepared: Prepared,
+    inputs: Inputs,
     experts: ExpertScratch,
     jobs: u64,
 }
@@ -102,7 +102,7 @@ impl CpuExecutor {
             matmul_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             attend_scratch: (0..workers).map(|_| Mutex::default()).collect(),
             delta_scratch: (0..workers).map(|_| Mutex::default()).collect(),
-            prepared: Prepared::default(),
+            inputs: Inputs::default(),
             experts: ExpertScratch::default(),
             jobs: 0,
         })
@@ -302,7 +302,7 @@ impl CpuExecutor {
                     .run(
                         &mut self.pool,
                         &self.matmul_scratch,
-                        &mut self.prepared,
+                        &mut self.inputs,
                         self.jobs,
                     );
                 }

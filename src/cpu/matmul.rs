@@ -1,12 +1,14 @@
 //! The matmul step: norm, activation quantization, all products of one input, epilogue.
 //!
-//! One row (decode, `one_row`): every worker prepares the row for itself instead of waiting for
-//! another, so a step is one parallel region. Several rows: panels are prepared in parallel first.
+//! One row (decode, `few_rows`): every worker prepares the row for itself instead of waiting for
+//! another, so a step is one parallel region. Several rows: they are prepared in parallel first, as panels if they are
+//! not few.
 
 mod experts;
-mod one_row;
+mod few_rows;
 
 pub use experts::{ExpertScratch, Experts};
+use few_rows::FEW_ROWS;
 
 use super::activations::{Activations, GROUP_ROWS, Group};
 use super::arena::ArenaView;
@@ -48,6 +50,14 @@ pub struct Prepared {
     job: u64,
 }
 
+/// What the workers share of a step's input.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// Rows that are taken one by one.
+    few: [Prepared; FEW_ROWS],
+    several: Prepared,
+}
+
 /// What a worker needs between calls.
 #[derive(Default)]
 pub struct MatmulScratch {
@@ -62,19 +72,20 @@ impl Matmul<'_> {
         &self.matrices[product.weight.0]
     }
 
-    /// Runs the step. `job` is different for every step that runs on this scratch; `prepared` is what the
+    /// Runs the step. `job` is different for every step that runs on this scratch; `inputs` is what the
     /// workers share.
     pub fn run(
         &self,
         pool: &mut ThreadPool,
         scratch: &[Mutex<MatmulScratch>],
-        prepared: &mut Prepared,
+        inputs: &mut Inputs,
         job: u64,
     ) {
         match self.rows {
             0 => {}
             1 => self.one_row(pool, scratch, job),
-            _ => self.several_rows(pool, scratch, prepared),
+            2..=FEW_ROWS => self.few_rows(pool, scratch, &mut inputs.few[..self.rows]),
+            _ => self.several_rows(pool, scratch, &mut inputs.several),
         }
     }
 
@@ -110,13 +121,13 @@ impl Matmul<'_> {
         scratch: &[Mutex<MatmulScratch>],
         prepared: &mut Prepared,
     ) {
-        self.reset(prepared);
+        self.reset(prepared, self.rows);
         let prepared = &*prepared;
         pool.run(self.rows.div_ceil(PREPARE_ROWS), &|worker, chunk| {
             let normed = &mut scratch[worker].lock().normed;
             let first = chunk * PREPARE_ROWS;
             let rows = first..(first + PREPARE_ROWS).min(self.rows);
-            self.prepare(prepared, rows, normed);
+            self.prepare(prepared, rows, 0, normed);
         });
         let tiles = self.counted_tiles();
         // Several chunks a worker, so that a late or slow one does not hold up the others: the time
@@ -130,14 +141,20 @@ impl Matmul<'_> {
         });
     }
 
-    fn reset(&self, prepared: &mut Prepared) {
+    fn reset(&self, prepared: &mut Prepared, rows: usize) {
         let uses = needs(self.matrices, self.products);
         let cols = self.arena.width(self.x);
-        prepared.start(self.rows, cols, self.kernels.panel, uses);
+        prepared.start(rows, cols, self.kernels.panel, uses);
     }
 
-    /// Norms and converts rows. Called once a row, so its writes are alone.
-    fn prepare(&self, prepared: &Prepared, rows: Range<usize>, normed: &mut Vec<f32>) {
+    /// Norms and converts rows, which are those of `x` from `offset` on. Called once a row, so its writes are alone.
+    fn prepare(
+        &self,
+        prepared: &Prepared,
+        rows: Range<usize>,
+        offset: usize,
+        normed: &mut Vec<f32>,
+    ) {
         let cols = self.arena.width(self.x);
         if self.norm.is_some() && normed.len() < rows.len() * cols {
             normed.resize(rows.len() * cols, 0.0);
@@ -147,14 +164,14 @@ impl Matmul<'_> {
         unsafe {
             if let Some(norm) = self.norm {
                 for (row, normed) in rows.clone().zip(normed.chunks_exact_mut(cols)) {
-                    let x = self.arena.row(self.x, row);
+                    let x = self.arena.row(self.x, offset + row);
                     (self.kernels.rms_norm)(x, &self.vectors[norm.weight.0], norm.eps, normed);
                 }
             }
             let first = rows.start;
             let x = |row: usize| match self.norm {
                 Some(_) => &normed[(row - first) * cols..][..cols],
-                None => self.arena.row(self.x, row),
+                None => self.arena.row(self.x, offset + row),
             };
             fill(prepared, self.kernels, cols, rows, x);
         }
