@@ -25,15 +25,16 @@ impl Scheduler {
             return false;
         }
         let mut room = self.guessing_rows();
-        // All that are run again were in one step.
-        for part in self.parts.iter().filter(|part| part.tokens > 1) {
-            room = room.saturating_sub(part.tokens);
+        let mut fit = Vec::new();
+        for again in [true, false] {
+            for part in self.parts.iter().filter(|part| (part.tokens > 1) == again) {
+                if part.tokens <= room {
+                    room -= part.tokens;
+                    fit.push(part.id);
+                }
+            }
         }
-        self.parts.retain(|part| {
-            let fits = part.tokens > 1 || room > 0;
-            room -= usize::from(part.tokens == 1 && fits);
-            fits
-        });
+        self.parts.retain(|part| fit.contains(&part.id));
         true
     }
 

@@ -41,14 +41,16 @@ impl Sequence {
             return 0;
         };
         let left = work.most_tokens().saturating_sub(self.tokens.len() + 1);
+        // With the last token, or those that are run again.
+        let at_once = (MOST_GUESSED + 1).saturating_sub(self.pending());
         let border = self.tokens.len().next_multiple_of(PAGE_TOKENS);
         let before_border = match &pool.snapshots {
             Some(snapshots) if self.keeps(border, snapshots.piece) => {
                 (border - self.tokens.len()).saturating_sub(1)
             }
-            _ => MOST_GUESSED,
+            _ => at_once,
         };
-        left.min(before_border).min(MOST_GUESSED)
+        left.min(before_border).min(at_once)
     }
 
     /// As [`Sequence::advance`], after a run of its `known` next tokens and of these guesses, whose rows are those of the
