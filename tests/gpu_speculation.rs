@@ -41,7 +41,7 @@ fn guesses_change_no_bit() {
         println!("{target} {family}: {found:?} were right");
         right = [right[0] + found[0], right[1] + found[1]];
     }
-    assert!(right.iter().all(|right| *right > 100), "{right:?}");
+    assert!(right.iter().all(|right| *right > 20), "{right:?}");
     if !gpu::is_real() {
         assert_eq!(gpu.report()["violations"].to_string(), "[]", "{target}");
     }

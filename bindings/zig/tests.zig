@@ -239,6 +239,36 @@ test "tensors of a file" {
     try testing.expectError(error.Io, mlxrocm.ModelFile.open("/nowhere/model.gguf"));
 }
 
+test "guesses change no text" {
+    const loaded = try Loaded.init();
+    defer loaded.deinit();
+    const request = mlxrocm.Request{ .text = "one two three one two three one two three one", .max_tokens = 30 };
+    const first = try loaded.session.submit(request);
+    defer first.deinit();
+    const plain = try first.text(allocator);
+    defer allocator.free(plain);
+    const options = [_]mlxrocm.Session.Options{
+        .{ .context = 128, .prompt_lookup = true },
+        .{ .context = 128, .draft_model = loaded.model },
+    };
+    for (options) |one| {
+        const guessing = try mlxrocm.Session.init(loaded.model, one);
+        defer guessing.deinit();
+        const generation = try guessing.submit(request);
+        defer generation.deinit();
+        var text = std.ArrayList(u8).init(allocator);
+        defer text.deinit();
+        while (try generation.next()) |event| {
+            try text.appendSlice(event.text());
+            if (event == .finished) {
+                try testing.expect(event.finished.guessed_tokens > 0);
+                try testing.expect(event.finished.accepted_tokens <= event.finished.guessed_tokens);
+            }
+        }
+        try testing.expectEqualStrings(plain, text.items);
+    }
+}
+
 test "streaming chat" {
     const loaded = try Loaded.init();
     defer loaded.deinit();

@@ -15,6 +15,7 @@
 mod follow;
 mod guess;
 mod pace;
+mod part;
 mod steps;
 
 use super::FinishReason;
@@ -29,9 +30,10 @@ use crate::log::{self, Level};
 use crate::model::{Forward, PAGE_TOKENS};
 use crate::{Error, panics};
 use pace::Pace;
+use part::Part;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use steps::{Part, place};
+use steps::place;
 
 /// All requests and the model. One thread at a time.
 pub(super) struct Scheduler {

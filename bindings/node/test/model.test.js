@@ -38,6 +38,18 @@ test('tensors of a file', async () => {
   await assert.rejects(listTensors('/nowhere/model.gguf'), refused('IO'));
 });
 
+test('guesses change no text', async () => {
+  const prompt = 'one two three one two three one two three one';
+  const plain = await session.submit(prompt, { maxTokens: 30 }).text();
+  for (const options of [{ promptLookup: true }, { draftModel: model }]) {
+    const guessing = new Session(model, { context: 128, ...options });
+    const generation = guessing.submit(prompt, { maxTokens: 30 });
+    assert.equal(await generation.text(), plain);
+    assert.ok(generation.finished.guessedTokens > 0);
+    assert.ok(generation.finished.acceptedTokens <= generation.finished.guessedTokens);
+  }
+});
+
 test('streaming chat', async () => {
   const messages = [{ role: 'user', content: 'What is the capital of France?' }];
   const generation = session.chat(messages, { maxTokens: 24 });

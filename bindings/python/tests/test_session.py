@@ -98,6 +98,18 @@ class Forks(WithModel):
             generation.fork()
 
 
+class Speculation(WithModel):
+    def test_guesses_change_no_text(self):
+        prompt = "one two three one two three one two three one"
+        plain = self.session.submit(prompt, max_tokens=30).text()
+        for options in ({"prompt_lookup": True}, {"draft_model": self.model}):
+            guessing = mlxrocm.Session(self.model, context=128, **options)
+            generation = guessing.submit(prompt, max_tokens=30)
+            self.assertEqual(generation.text(), plain)
+            self.assertGreater(generation.finished.guessed_tokens, 0)
+            self.assertLessEqual(generation.finished.accepted_tokens, generation.finished.guessed_tokens)
+
+
 class Waiting(WithModel):
     def test_any_of_several(self):
         prompts = ["The capital of France is", "Once upon a time", "Water boils at"]

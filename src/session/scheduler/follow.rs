@@ -11,7 +11,8 @@
 //! is weighed against what it loses ([`super::pace::Pace`]).
 
 use super::Scheduler;
-use super::steps::{Brings, Part, place};
+use super::part::{Brings, Part};
+use super::steps::place;
 use crate::Result;
 use crate::model::{CHOSEN, PAGE_TOKENS, Slice, Wanted};
 

@@ -4,111 +4,15 @@
 //! those that log-probabilities are made of. `follow.rs` has what is queued before a step's tokens are known.
 
 use super::Scheduler;
+use super::part::{Brings, Part};
 use crate::log::{self, Level};
-use crate::model::{Choice, Slice, Wanted};
+use crate::model::{Slice, Wanted};
 use crate::session::FinishReason;
 use crate::session::evaluation::Output;
 use crate::session::generating::{Row, Rows};
 use crate::session::sequence::Sequence;
-use crate::session::speculation::Likely;
 use crate::{Error, Result};
 use std::time::Instant;
-
-/// What of a part comes here from a device that chooses tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Brings {
-    /// The token that it chose, if a row is wanted.
-    Token,
-    /// The row too, for log-probabilities.
-    Rated,
-    /// The rows: here the token is chosen, or they are what was asked for.
-    Rows,
-}
-
-/// A sequence's part of a step.
-pub(super) struct Part {
-    /// The sequence's.
-    pub id: u64,
-    /// Tokens to run, guessed ones included.
-    pub tokens: usize,
-    /// Rows that it gives.
-    pub rows: usize,
-    /// Tokens that may come after the sequence's; the last one's row is wanted then, and theirs.
-    pub guess: Vec<u32>,
-    likely: Likely,
-    /// What the device gives; known when it is started.
-    pub brings: Brings,
-    /// Tokens that the sequence has computed then.
-    pub end: usize,
-    /// Where its state then is kept.
-    snapshot: Option<u32>,
-    /// Where its state before is kept, if its guess may spoil it.
-    pub held: Option<u32>,
-}
-
-impl Part {
-    /// The next tokens of a sequence.
-    pub fn new(sequence: &Sequence, tokens: usize, rows: usize) -> Part {
-        Part {
-            id: sequence.id,
-            tokens,
-            rows,
-            guess: Vec::new(),
-            likely: Likely::default(),
-            brings: Brings::Rows,
-            end: sequence.computed + tokens,
-            snapshot: None,
-            held: None,
-        }
-    }
-
-    /// These are its guess, instead of the one that it has.
-    pub fn guess(&mut self, guess: Vec<u32>, likely: Likely) {
-        self.tokens = self.known() + guess.len();
-        self.rows = 1 + guess.len();
-        (self.guess, self.likely) = (guess, likely);
-    }
-
-    /// Whether its guess is a draft model's.
-    fn is_drafted(&self) -> bool {
-        !self.guess.is_empty() && self.likely == Likely::Drafted
-    }
-
-    /// Tokens to run that are the sequence's.
-    fn known(&self) -> usize {
-        self.tokens - self.guess.len()
-    }
-
-    /// How a device has to choose for its rows. `own`: its token is one that is not known here yet.
-    pub fn choose<'a>(&mut self, sequence: &'a Sequence, own: bool, choices: &mut Vec<Choice<'a>>) {
-        let first = choices.len();
-        for row in 0..self.rows {
-            // Rows that are asked for by position have no token chosen, and no choice.
-            let Some(choice) = sequence.choice(usize::from(own) + row) else {
-                break;
-            };
-            choices.push(choice);
-        }
-        let rated = choices[first..].first().map(|choice| choice.rated);
-        self.brings = match rated {
-            _ if choices.len() < first + self.rows => Brings::Rows,
-            Some(true) => Brings::Rated,
-            Some(false) | None => Brings::Token,
-        };
-        if self.brings == Brings::Rows {
-            choices.truncate(first);
-            choices.extend(std::iter::repeat_n(Choice::ROW, self.rows));
-        }
-    }
-
-    /// Rows that come here.
-    fn brought(&self) -> usize {
-        match self.brings {
-            Brings::Token => 0,
-            Brings::Rated | Brings::Rows => self.rows,
-        }
-    }
-}
 
 impl Scheduler {
     /// One step of the model, if there is anything to run.
@@ -344,7 +248,7 @@ impl Scheduler {
         let mut rest = self.logits.as_mut_slice();
         let mut tokens = self.tokens.as_slice();
         for part in &mut self.parts {
-            let kept = (part.snapshot.take(), part.held.take());
+            let (snapshot, held) = (part.snapshot.take(), part.held.take());
             if !on_device {
                 part.brings = Brings::Rows;
             }
@@ -358,18 +262,17 @@ impl Scheduler {
                 columns,
             };
             // One that ended while this step was queued is not there any more.
-            let Some(index) = place(&self.running, part.id) else {
-                self.pool.give_back(kept.0);
-                self.pool.give_back(kept.1);
+            let index = place(&self.running, part.id);
+            let cancelled = index.is_some_and(|index| self.running[index].is_cancelled());
+            if cancelled {
+                self.ended.push((part.id, (FinishReason::Cancelled, None)));
+            }
+            let Some(index) = index.filter(|_| !cancelled) else {
+                self.pool.give_back(snapshot);
+                self.pool.give_back(held);
                 continue;
             };
             let sequence = &mut self.running[index];
-            if sequence.is_cancelled() {
-                self.ended.push((part.id, (FinishReason::Cancelled, None)));
-                self.pool.give_back(kept.0);
-                self.pool.give_back(kept.1);
-                continue;
-            }
             let end = match part.guess.is_empty() {
                 true => {
                     let passing = part.end >= sequence.tokens.len();
@@ -380,14 +283,14 @@ impl Scheduler {
                     };
                     let end =
                         sequence.advance(part.tokens, row, &mut self.pool, &mut self.scratch, now);
-                    if let Some(id) = kept.0 {
+                    if let Some(id) = snapshot {
                         sequence.attach(id, passing, &mut self.pool);
                     }
                     end
                 }
                 false => {
                     let run = (part.known(), part.guess.as_slice());
-                    let goes_back = kept.1.is_some();
+                    let goes_back = held.is_some();
                     let (right, end) = sequence.advance_guessed(
                         run,
                         goes_back,
@@ -398,8 +301,8 @@ impl Scheduler {
                     );
                     self.worth.found(part.likely, part.guess.len(), right);
                     match sequence.taken_back {
-                        true => sequence.go_back(kept.1),
-                        false => self.pool.give_back(kept.1),
+                        true => sequence.go_back(held),
+                        false => self.pool.give_back(held),
                     }
                     end
                 }

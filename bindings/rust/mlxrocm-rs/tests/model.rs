@@ -67,6 +67,30 @@ fn tensors_of_a_file() {
 }
 
 #[test]
+fn guesses_change_no_text() {
+    let request = Request::text("one two three one two three one two three one").max_tokens(30);
+    let plain = run(&request);
+    for prompt_lookup in [true, false] {
+        let options = SessionOptions {
+            context: 128,
+            prompt_lookup,
+            draft_model: (!prompt_lookup).then(model),
+            ..SessionOptions::default()
+        };
+        let guessing = Session::with_options(model(), options).unwrap();
+        let mut text = String::new();
+        for event in guessing.submit(&request).unwrap() {
+            let event = event.unwrap();
+            text.push_str(event.text());
+            if let Event::Finished(end) = event {
+                assert!(end.guessed_tokens > 0 && end.accepted_tokens <= end.guessed_tokens);
+            }
+        }
+        assert_eq!(text, plain);
+    }
+}
+
+#[test]
 fn streaming_chat() {
     let messages = [Message::user("What is the capital of France?")];
     let request = Request::chat(&messages).max_tokens(24);
