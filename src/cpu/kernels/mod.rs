@@ -90,8 +90,11 @@ impl Tile<'_> {
     }
 }
 
-/// The most tiles that `row_tiles` multiplies at once, each from a stream of its own through memory.
+/// The most tiles that `rows_tiles` multiplies at once, each from a stream of its own through memory.
 pub const STREAMS: usize = 4;
+
+/// Products of a row with each tile.
+pub type RowOut = [[f32; TILE_ROWS]; STREAMS];
 
 /// The scales of a span of blocks of each tile.
 pub type SpanScales = [[ScaleEntry; 2 * SPAN]; STREAMS];
@@ -168,10 +171,9 @@ pub struct Kernels {
     /// `out[row][lane] = Σ_k w[lane][k]·x[row][k]` for the rows of the group.
     pub matmul_tile:
         unsafe fn(&Tile<'_>, &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
-    /// `out[i][lane] = Σ_k w[lane][k]·x[k]` for tile `i` and the group's only row: up to [`STREAMS`]
-    /// tiles. The same bits as `matmul_tile` gives.
-    pub row_tiles:
-        unsafe fn(&[Tile<'_>], &Group<'_>, &mut TileScratch, out: &mut [[f32; TILE_ROWS]]),
+    /// `out[r][i][lane] = Σ_k w[lane][k]·x[k]` for tile `i` and the only row of group `r`: up to [`STREAMS`]
+    /// tiles, few rows of as many blocks. The same bits as `matmul_tile` gives.
+    pub rows_tiles: unsafe fn(&[Tile<'_>], &[Group<'_>], &mut TileScratch, out: &mut [RowOut]),
     /// The same as `matmul_tile` for dense weights and f32 rows `x[rows][cols]`.
     pub dense_tile: unsafe fn(&DenseTile<'_>, x: &[f32], out: &mut [[f32; TILE_ROWS]]),
     /// Rows of a tile of a product of f32 matrices by one panel, by two, by four (0: no such tiles).

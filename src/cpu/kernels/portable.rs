@@ -3,7 +3,7 @@
 mod attention;
 
 use super::{
-    DenseTile, Kernels, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch, Words, body,
+    DenseTile, Kernels, RowOut, ScaleEntry, SimdLevel, Tile, TileParts, TileScratch, Words, body,
     columns::{self},
     elements, gemm, kv, recurrent, winograd,
 };
@@ -24,7 +24,7 @@ pub static KERNELS: Kernels = Kernels {
             .for_each(|(out, x)| quantize_row(x, out))
     },
     matmul_tile,
-    row_tiles,
+    rows_tiles,
     dense_tile,
     rms_norm: body::rms_norm::<false>,
     swiglu: body::swiglu::<false>,
@@ -301,14 +301,16 @@ fn matmul_tile(
     }
 }
 
-fn row_tiles(
+fn rows_tiles(
     tiles: &[Tile<'_>],
-    x: &Group<'_>,
+    rows: &[Group<'_>],
     scratch: &mut TileScratch,
-    out: &mut [[f32; TILE_ROWS]],
+    out: &mut [RowOut],
 ) {
-    for (tile, out) in tiles.iter().zip(out) {
-        matmul_tile(tile, x, scratch, std::slice::from_mut(out));
+    for (x, out) in rows.iter().zip(out) {
+        for (tile, out) in tiles.iter().zip(out) {
+            matmul_tile(tile, x, scratch, std::slice::from_mut(out));
+        }
     }
 }
 

@@ -225,7 +225,11 @@ impl Experts<'_> {
                 }
                 let mut out = [[0.0; TILE_ROWS]; STREAMS];
                 let all = &tiles[..count * products.len()];
-                matmul.row_tiles(all, x, &mut scratch.tile, &mut out);
+                // SAFETY: the row was prepared before this job began.
+                let group = unsafe { x.quantized.group(0) };
+                let row = (std::slice::from_ref(x), std::slice::from_ref(&group));
+                let to = std::slice::from_mut(&mut out);
+                matmul.rows_tiles(all, row, &mut scratch.tile, to);
                 let (gate, up) = out.split_at_mut(count);
                 if two {
                     let (gate, up) = (gate.as_flattened_mut(), up[..count].as_flattened());

@@ -1,10 +1,11 @@
 //! The matmul step of few token rows (decode).
 //!
 //! A core reads several streams through memory faster than one, so every worker's share of the tiles
-//! is read in [`STREAMS`] streams, a tile of each at once, and multiplied with one row after the other.
+//! is read in [`STREAMS`] streams, a tile of each at once.
 
 use super::{Matmul, MatmulScratch, Prepared, operands};
-use crate::cpu::kernels::{STREAMS, Tile, TileScratch};
+use crate::cpu::activations::Group;
+use crate::cpu::kernels::{RowOut, STREAMS, Tile, TileScratch};
 use crate::cpu::packed::TILE_ROWS;
 use crate::cpu::threads::ThreadPool;
 use crate::cpu::weights::CpuMatrix;
@@ -74,6 +75,9 @@ impl Matmul<'_> {
             let first = share * tiles / shares;
             let len = (share + 1) * tiles / shares - first;
             work(worker, &mut |rows, scratch| {
+                // SAFETY: the rows were prepared before.
+                let groups = rows.iter().map(|x| unsafe { x.quantized.group(0) });
+                let groups: Vec<Group<'_>> = groups.collect();
                 for step in chunk * steps / chunks..(chunk + 1) * steps / chunks {
                     let mut places = [0; STREAMS];
                     let mut count = 0;
@@ -84,14 +88,14 @@ impl Matmul<'_> {
                             count += 1;
                         }
                     }
-                    self.step(&places[..count], rows, scratch);
+                    self.step(&places[..count], (rows, &groups), scratch);
                 }
             });
         });
     }
 
     /// Counted tiles, each from another stream, times the rows.
-    fn step(&self, places: &[usize], rows: &[Prepared], scratch: &mut TileScratch) {
+    fn step(&self, places: &[usize], rows: (&[Prepared], &[Group<'_>]), scratch: &mut TileScratch) {
         let n = places.len();
         if n == 0 {
             return;
@@ -103,33 +107,35 @@ impl Matmul<'_> {
                 tiles[n + i] = (&self.products[1], place);
             }
         }
-        for (row, x) in rows.iter().enumerate() {
-            let mut results = [[0.0; TILE_ROWS]; STREAMS];
+        let mut results = [[[0.0; TILE_ROWS]; STREAMS]; FEW_ROWS];
+        let results = &mut results[..rows.0.len()];
+        let count = if self.epilogue == Epilogue::SwiGlu {
+            2 * n
+        } else {
+            n
+        };
+        self.rows_tiles(&tiles[..count], rows, scratch, results);
+        for (row, results) in results.iter_mut().enumerate() {
             if self.epilogue == Epilogue::SwiGlu {
-                self.row_tiles(&tiles[..2 * n], x, scratch, &mut results);
                 let (gate, up) = results.split_at_mut(n);
                 let (gate, up) = (gate.as_flattened_mut(), up[..n].as_flattened());
                 // SAFETY: the kernels table was chosen for this CPU.
                 unsafe { (self.kernels.swiglu)(gate, up) };
-            } else {
-                self.row_tiles(&tiles[..n], x, scratch, &mut results);
             }
-            for (&(product, tile), result) in tiles[..n].iter().zip(&results) {
+            for (&(product, tile), result) in tiles[..n].iter().zip(&*results) {
                 self.store(product, tile, row, std::slice::from_ref(result));
             }
         }
     }
 
-    /// `out[i]` = tile `i` times the row, bias added. At least one tile.
-    pub(super) fn row_tiles(
+    /// `out[r][i]` = tile `i` times row `r`, bias added. At least one tile and one row.
+    pub(super) fn rows_tiles(
         &self,
         tiles: &[(&Product, usize)],
-        x: &Prepared,
+        (rows, groups): (&[Prepared], &[Group<'_>]),
         scratch: &mut TileScratch,
-        out: &mut [[f32; TILE_ROWS]; STREAMS],
+        out: &mut [RowOut],
     ) {
-        // SAFETY: the row was prepared before.
-        let row = unsafe { x.quantized.group(0) };
         let is_packed = |&(product, _)| matches!(self.matrix(product), CpuMatrix::Packed(_));
         if tiles.iter().all(is_packed) {
             let mut all = [Tile::EMPTY; STREAMS];
@@ -139,14 +145,18 @@ impl Matmul<'_> {
                 }
             }
             // SAFETY: the kernels table was chosen for this CPU.
-            unsafe { (self.kernels.row_tiles)(&all[..tiles.len()], &row, scratch, out) };
-            for (&(product, tile), out) in tiles.iter().zip(out) {
-                self.add_bias(product, tile, std::slice::from_mut(out));
+            unsafe { (self.kernels.rows_tiles)(&all[..tiles.len()], groups, scratch, out) };
+            for out in out {
+                for (&(product, tile), out) in tiles.iter().zip(out) {
+                    self.add_bias(product, tile, std::slice::from_mut(out));
+                }
             }
         } else {
-            for (&(product, tile), out) in tiles.iter().zip(out) {
-                let out = std::slice::from_mut(out);
-                self.tile(product, tile, x, &row, 0, scratch, out);
+            for ((x, group), out) in rows.iter().zip(groups).zip(out) {
+                for (&(product, tile), out) in tiles.iter().zip(out) {
+                    let out = std::slice::from_mut(out);
+                    self.tile(product, tile, x, group, 0, scratch, out);
+                }
             }
         }
     }

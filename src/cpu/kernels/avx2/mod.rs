@@ -38,7 +38,7 @@ pub static KERNELS: Kernels = Kernels {
     quantize_row: activations::quantize_row,
     quantize_four: activations::quantize_four,
     matmul_tile: matmul::matmul_tile,
-    row_tiles: one_row::row_tiles,
+    rows_tiles: one_row::rows_tiles,
     dense_tile: dense::dense_tile,
     rms_norm,
     swiglu,

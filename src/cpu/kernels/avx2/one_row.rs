@@ -13,10 +13,11 @@ use super::scales::{
 };
 use super::values_row::values_row;
 use crate::cpu::activations::{Bytes, Group, SPAN, ends_span};
-use crate::cpu::kernels::{STREAMS, SpanScales, Tile, TileScratch};
+use crate::cpu::kernels::{RowOut, STREAMS, SpanScales, Tile, TileScratch};
 use crate::cpu::packed::{BLOCK, TILE_ROWS};
 use crate::formats::{GroupForm, ScaleForm, Values};
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 /// Calls a kernel's body for tiles of a form.
 macro_rules! of_form {
@@ -48,35 +49,37 @@ macro_rules! of_form {
 pub(in crate::cpu::kernels) use of_form;
 
 #[target_feature(enable = "avx2,fma,f16c")]
-pub fn row_tiles(
+pub fn rows_tiles(
     tiles: &[Tile<'_>],
-    x: &Group<'_>,
+    rows: &[Group<'_>],
     scratch: &mut TileScratch,
-    out: &mut [[f32; TILE_ROWS]],
+    out: &mut [RowOut],
 ) {
     let (scales, words) = scratch.row_parts();
-    by_form(tiles, out, |tiles, out| {
-        if tiles[0].form.values != Values::Code {
-            return values_row(tiles, scales, words, x, out);
+    for same in by_form(tiles) {
+        let tiles = &tiles[same.clone()];
+        for (x, out) in rows.iter().zip(&mut *out) {
+            let out = &mut out[same.clone()];
+            if tiles[0].form.values != Values::Code {
+                values_row(tiles, scales, words, x, out);
+            } else {
+                of_form!(tiles[0].form, one, (tiles, scales, x, out));
+            }
         }
-        of_form!(tiles[0].form, one, (tiles, scales, x, out));
-    });
+    }
 }
 
-/// Up to [`STREAMS`] neighbours of one form at a time.
+/// Neighbours of one form, of up to [`STREAMS`] tiles.
 #[inline(always)]
-pub fn by_form<'a>(
-    mut tiles: &[Tile<'a>],
-    mut out: &mut [[f32; TILE_ROWS]],
-    mut each: impl FnMut(&[Tile<'a>], &mut [[f32; TILE_ROWS]]),
-) {
-    while let [first, ..] = tiles {
-        let same = tiles.iter().take_while(|t| t.form == first.form).count();
-        let (these, rest) = tiles.split_at(same.min(STREAMS));
-        let (to, rest_of_out) = out.split_at_mut(these.len());
-        each(these, to);
-        (tiles, out) = (rest, rest_of_out);
-    }
+pub fn by_form(tiles: &[Tile<'_>]) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let form = tiles.get(from)?.form;
+        let same = tiles[from..].iter().take_while(|tile| tile.form == form);
+        let found = from..from + same.count();
+        from = found.end;
+        Some(found)
+    })
 }
 
 /// Bytes of a tile that come next, asked for as they lie in memory: the tile's own, then those of the tile behind it.
@@ -134,19 +137,21 @@ pub struct RowPlan {
 }
 
 impl RowPlan {
-    /// For tiles of one form, at least one; panics where the operands are not as long as `one` reads.
+    /// For tiles of one form and rows, at least one of each; panics where the operands are not as long as `one` reads.
     #[inline(always)]
     pub fn new<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         tiles: &[Tile<'_>],
-        x: &Group<'_>,
-        out: &[[f32; TILE_ROWS]],
+        rows: &[Group<'_>],
     ) -> RowPlan {
         let GroupForm { group, scale, .. } = tiles[0].form;
-        let blocks = x.blocks;
+        let blocks = rows[0].blocks;
         let entries = if HALVES { 2 } else { 1 };
-        assert!(tiles.len() <= STREAMS && out.len() == tiles.len() && x.rows == 1);
-        assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
-        assert!(BITS != 4 || x.bytes.len() >= blocks);
+        assert!(tiles.len() <= STREAMS);
+        for x in rows {
+            assert!(x.rows == 1 && x.blocks == blocks);
+            assert!(x.ints.len() >= blocks * BLOCK && x.meta.len() >= blocks);
+            assert!(BITS != 4 || x.bytes.len() >= blocks);
+        }
         assert!(group < BLOCK && HALVES || group.is_power_of_two() && !HALVES);
         let (shared, unit) = units::<SCALES>(group, entries);
         for tile in tiles {
@@ -180,7 +185,7 @@ fn one<const BITS: usize, const HALVES: bool, const SCALES: u8>(
         unit,
         zero,
         ahead,
-    } = RowPlan::new::<BITS, HALVES, SCALES>(tiles, x, out);
+    } = RowPlan::new::<BITS, HALVES, SCALES>(tiles, std::slice::from_ref(x));
     let mut total = [[_mm256_setzero_ps(); 2]; STREAMS];
     let mut acc = total;
     for b in 0..blocks {

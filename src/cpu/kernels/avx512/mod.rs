@@ -4,7 +4,7 @@
 mod arrays;
 #[macro_use]
 mod codes;
-mod one_row;
+mod few_rows;
 mod values;
 mod values_row;
 
@@ -21,7 +21,7 @@ pub static KERNELS: Kernels = Kernels {
     level: SimdLevel::Avx512,
     panel: 12,
     matmul_tile,
-    row_tiles: one_row::row_tiles,
+    rows_tiles: few_rows::rows_tiles,
     gemm_rows: [GEMM_ROWS_MOST, GEMM_ROWS, 3],
     gemm_tile: arrays::gemm_tile,
     winograd_input: arrays::winograd_input,

@@ -45,10 +45,23 @@ fn product(kernels: &Kernels, weight: &PackedWeight, x: &[f32], rows: usize) -> 
     results
 }
 
-/// Tiles of any forms times one row.
-fn row_products(kernels: &Kernels, weights: &[PackedWeight], x: &[f32]) -> Vec<[f32; 16]> {
-    let mut activations = Activations::default();
-    activations.reset(1, x.len(), kernels.panel);
+/// Up to four tiles of any forms times few rows.
+fn rows_products(
+    kernels: &Kernels,
+    weights: &[PackedWeight],
+    x: &[f32],
+    rows: usize,
+) -> Vec<RowOut> {
+    let rows: Vec<Activations> = x
+        .chunks_exact(x.len() / rows)
+        .map(|x| {
+            let mut activations = Activations::default();
+            activations.reset(1, x.len(), kernels.panel);
+            // SAFETY: `kernels` comes from `available`; there is one row.
+            unsafe { (kernels.quantize_row)(x, activations.row_target(0)) };
+            activations
+        })
+        .collect();
     let tiles: Vec<Tile<'_>> = weights
         .iter()
         .map(|weight| {
@@ -60,12 +73,11 @@ fn row_products(kernels: &Kernels, weights: &[PackedWeight], x: &[f32]) -> Vec<[
             }
         })
         .collect();
-    let mut out = vec![[f32::NAN; 16]; tiles.len()];
-    // SAFETY: `kernels` comes from `available`; there is one row.
+    let mut out = vec![[[f32::NAN; 16]; STREAMS]; rows.len()];
+    // SAFETY: as above; nobody writes the rows now.
     unsafe {
-        (kernels.quantize_row)(x, activations.row_target(0));
-        let (group, scratch) = (activations.group(0), &mut TileScratch::default());
-        (kernels.row_tiles)(&tiles, &group, scratch, &mut out);
+        let groups: Vec<Group<'_>> = rows.iter().map(|row| row.group(0)).collect();
+        (kernels.rows_tiles)(&tiles, &groups, &mut TileScratch::default(), &mut out);
     }
     out
 }
@@ -126,7 +138,7 @@ fn quantized_products_of_every_form() {
                 // The same bits alone as in a batch, at every place in panels and groups.
                 for row in [0, rows / 2, rows - 1] {
                     let x = &x[row * cols..(row + 1) * cols];
-                    let alone = row_products(kernels, std::slice::from_ref(&weight), x);
+                    let alone = rows_products(kernels, std::slice::from_ref(&weight), x, 1)[0];
                     let bits =
                         |v: &[f32; 16]| v[..lanes].iter().map(|f| f.to_bits()).collect::<Vec<_>>();
                     assert_eq!(
@@ -143,38 +155,42 @@ fn quantized_products_of_every_form() {
     const { assert!(GROUP_ROWS < 135) };
 }
 
+/// Each number of rows and of tiles, of each form, and of forms by turns.
 #[test]
-fn tiles_of_one_row_together() {
+fn tiles_of_few_rows_together() {
     let seed = seed();
     let mut random = Random(seed);
     let forms = forms();
-    for count in 1..=9 {
-        for mixed in [false, true] {
-            // Now and then another form among them.
-            let mut form = forms[random.next() as usize % forms.len()];
+    for (at, first) in forms.iter().enumerate() {
+        for rows in 1..=7 {
+            let count = 1 + (at + rows) % STREAMS;
+            let mut form = *first;
             let weights: Vec<PackedWeight> = (0..count)
                 .map(|_| {
-                    if mixed && random.next().is_multiple_of(3) {
-                        form = forms[random.next() as usize % forms.len()];
-                    }
-                    let rows: Vec<RowGroups> = (0..16)
+                    let groups: Vec<RowGroups> = (0..16)
                         .map(|_| random_row(form, 512, &mut random))
                         .collect();
-                    pack_one_for_tests(form, 512, &rows)
+                    let weight = pack_one_for_tests(form, 512, &groups);
+                    if rows > 4 && random.next().is_multiple_of(3) {
+                        form = forms[random.next() as usize % forms.len()];
+                    }
+                    weight
                 })
                 .collect();
-            let x = random.vector(512);
+            let x = random.vector(rows * 512);
             for kernels in available() {
-                let out = row_products(kernels, &weights, &x);
+                let out = rows_products(kernels, &weights, &x, rows);
                 for (i, weight) in weights.iter().enumerate() {
-                    let alone = product(kernels, weight, &x, 1)[0];
-                    assert_eq!(
-                        out[i].map(f32::to_bits),
-                        alone.map(f32::to_bits),
-                        "seed {seed}, {:?}: tile {i} of {count}, {:?}",
-                        kernels.level,
-                        weight.form
-                    );
+                    let alone = product(kernels, weight, &x, rows);
+                    for (row, alone) in alone.iter().enumerate() {
+                        assert_eq!(
+                            out[row][i].map(f32::to_bits),
+                            alone.map(f32::to_bits),
+                            "seed {seed}, {:?}: row {row} of {rows}, tile {i} of {count}, {:?}",
+                            kernels.level,
+                            weight.form
+                        );
+                    }
                 }
             }
         }
@@ -230,8 +246,8 @@ fn largest_activations_and_codes() {
                 .map(|(w, &x)| (w * f64::from(x)).abs())
                 .sum();
             for kernels in available() {
-                let out = row_products(kernels, std::slice::from_ref(&weight), &x);
-                for value in out[0] {
+                let out = rows_products(kernels, std::slice::from_ref(&weight), &x, 1);
+                for value in out[0][0] {
                     assert!(
                         (f64::from(value) - exact).abs() <= 1e-5 * size,
                         "{:?} {form:?}",
