@@ -11,8 +11,8 @@
 # compute-sanitizer is found, memcheck and racecheck run too.
 set -eu
 programs="gpu_memory gpu_streams gpu_programs gpu_random gpu_kernels gpu_array_buffers gpu_array_streams gpu_arrays array_chains
-    array_siblings array_means array_tf32 gpu_batches gpu_experts gpu_families gpu_delta gpu_speculation gpu_gpt_oss gpu_larger gpu_host_weights
-    gpu_chess gpu_speed"
+    array_siblings array_means array_tf32 gpu_batches gpu_experts gpu_families gpu_delta gpu_speculation gpu_gpt_oss gpu_larger
+    gpu_host_weights gpu_chess gpu_speed"
 folder=${2:?a folder}
 
 case ${1:-} in
