@@ -55,7 +55,7 @@ type Event struct {
 	PromptTokens, CachedTokens, GeneratedTokens uint64
 	// Tokens that were guessed, and of these the right ones: each saved a step.
 	GuessedTokens, AcceptedTokens uint64
-	PromptSeconds, DecodeSeconds                float64
+	PromptSeconds, DecodeSeconds  float64
 }
 
 // Generation is a running request.
