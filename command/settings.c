@@ -30,7 +30,7 @@ GROUP(session_options, "Memory");
 
 static const struct option speculation_options_list[] = {
     FLAG("prompt-lookup", 0, prompt_lookup, "guess tokens from what was written before; same text, sooner"),
-    TEXT("draft-model", 0, draft_model, "MODEL", "a smaller model with the same tokens that guesses; same text, sooner"),
+    TEXT("draft-model", 0, draft_model, "MODEL", "a smaller model with its tokens that guesses; same text, sooner"),
 };
 GROUP(speculation_options, "Speculation");
 

@@ -47,7 +47,7 @@ fn guesses_change_no_bit_in_any_family() {
     let mut right = [0; 2];
     for name in &names {
         let model = family(name);
-        let found = guesses::change_nothing(name, &model, &model);
+        let found = guesses::change_nothing(name, &model, &model, false);
         println!("{name}: {found:?} were right");
         right = [right[0] + found[0], right[1] + found[1]];
     }
@@ -60,7 +60,7 @@ fn guesses_change_no_bit_in_any_family() {
 #[test]
 fn guesses_change_no_bit_of_the_demo_model() {
     let model = load(&demo_model::demo_model());
-    let [looked_up, drafted] = guesses::change_nothing("demo", &model, &model);
+    let [looked_up, drafted] = guesses::change_nothing("demo", &model, &model, false);
     assert!(looked_up > 10 && drafted > 10, "{looked_up} {drafted}");
 }
 

@@ -64,41 +64,55 @@ fn collect(generation: &Generation) -> (Tokens, Usage) {
 }
 
 /// What is written is, to the bit of its log-probabilities, what is written alone and without guesses, with guesses
-/// looked up and with those of a draft model. How many of each were right.
-pub fn change_nothing(name: &str, model: &Arc<Model>, draft: &Arc<Model>) -> [usize; 2] {
-    let session = |prompt_lookup: bool, draft: Option<&Arc<Model>>| {
+/// looked up and with those of a draft model. How many of each were right. `invariant`: requests beside each other are in
+/// batch-invariant sessions, as GPUs promise the same bits beside prompts there only.
+pub fn change_nothing(
+    name: &str,
+    model: &Arc<Model>,
+    draft: &Arc<Model>,
+    invariant: bool,
+) -> [usize; 2] {
+    let session = |prompt_lookup: bool, draft: Option<&Arc<Model>>, batch_invariant: bool| {
         let options = SessionOptions {
             context: CONTEXT,
             max_requests: 4,
             prefill_chunk: 64,
+            batch_invariant,
             prompt_lookup,
             draft: draft.cloned(),
             ..Default::default()
         };
         Session::new(model.clone(), options).unwrap()
     };
-    let plain = session(false, None);
     let requests = requests(model.info().vocab_size as u32);
-    let expected: Vec<Tokens> = requests
-        .iter()
-        .map(|request| collect(&plain.submit(request.clone()).unwrap()).0)
-        .collect();
-    [(true, None), (false, Some(draft))].map(|(lookup, draft)| {
-        let guessing = session(lookup, draft);
+    let alone = |session: Session, expected: Option<&Vec<Tokens>>| -> (Vec<Tokens>, usize) {
         let mut right = 0;
-        // Alone, where prompts are run as they were, then together.
-        for (i, request) in requests.iter().enumerate() {
-            let (tokens, usage) = collect(&guessing.submit(request.clone()).unwrap());
-            assert!(tokens == expected[i], "{name}, alone, {lookup}: {i}");
+        let each = requests.iter().enumerate().map(|(i, request)| {
+            let (tokens, usage) = collect(&session.submit(request.clone()).unwrap());
+            assert!(
+                expected.is_none_or(|all| all[i] == tokens),
+                "{name}, alone: {i}"
+            );
             right += usage.accepted_tokens;
-        }
-        let together: Vec<_> = requests
+            tokens
+        });
+        (each.collect(), right)
+    };
+    let (plain, _) = alone(session(false, None, false), None);
+    let (beside, _) = alone(session(false, None, invariant), None);
+    [(true, None), (false, Some(draft))].map(|(lookup, draft)| {
+        let (_, mut right) = alone(session(lookup, draft, false), Some(&plain));
+        let guessing = session(lookup, draft, invariant);
+        let together = requests
             .iter()
-            .map(|request| guessing.submit(request.clone()).unwrap())
-            .collect();
+            .map(|request| guessing.submit(request.clone()).unwrap());
+        let together: Vec<_> = together.collect();
         for (i, generation) in together.iter().enumerate() {
             let (tokens, usage) = collect(generation);
-            assert!(tokens == expected[i], "{name}, together, {lookup}: {i}");
+            assert!(
+                tokens == beside[i],
+                "{name}, together, lookup {lookup}: {i}"
+            );
             right += usage.accepted_tokens;
         }
         right
