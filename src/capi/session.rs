@@ -62,7 +62,8 @@ pub struct mlxrocm_session_options {
     pub batch_invariant: u64,
     /// 1: the next tokens of a request are guessed from what followed the same few tokens earlier in it, its prompt
     /// included, and checked in one step: faster where texts are repeated, as in code that is edited, quoted sources and
-    /// lists. What is generated stays the same, to the token. How many are guessed depends on how often guesses were right
+    /// lists. What is generated stays the same, to the token, wherever it does not depend on what runs beside it
+    /// (`batch_invariant`). How many are guessed depends on how often guesses were right
     /// and on how long steps take. None are beside another request's prompt, and none in a batch-invariant session of a
     /// model with recurrent layers. 0: nothing is looked up.
     pub prompt_lookup: u64,

@@ -7,6 +7,7 @@ use crate::model::{CHOSEN, Choice, Forward, PAGE_TOKENS, Slice, Wanted};
 use crate::session::sampling::Scratch;
 use crate::session::sequence::Sequence;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// What the model has of a sequence.
 #[derive(Debug, Default)]
@@ -86,18 +87,17 @@ impl Draft {
     /// Goes back to what the sequence still has, and takes pages. Whether there are enough.
     fn begin(&mut self, sequence: &Sequence, count: usize) -> Result<bool> {
         let tokens = &sequence.tokens;
-        if !self.texts.contains_key(&sequence.id) {
-            let Some(slot) = self.slots.pop() else {
-                return Ok(false);
-            };
-            let text = Text {
-                slot,
-                ..Text::default()
-            };
-            self.texts.insert(sequence.id, text);
-        }
-        let Some(text) = self.texts.get_mut(&sequence.id) else {
-            return Ok(false);
+        let text = match self.texts.entry(sequence.id) {
+            Entry::Occupied(text) => text.into_mut(),
+            Entry::Vacant(place) => {
+                let Some(slot) = self.slots.pop() else {
+                    return Ok(false);
+                };
+                place.insert(Text {
+                    slot,
+                    ..Text::default()
+                })
+            }
         };
         let alike = text.tokens.iter().zip(tokens).take_while(|(a, b)| a == b);
         // The last one's row is wanted.

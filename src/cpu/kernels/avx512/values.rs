@@ -163,7 +163,7 @@ impl<const COLUMNS: usize, const HIGH: usize, const ONE_SIGN: bool>
     }
 
     /// Half a block (`from` is 0 or 2) or more (`OCTETS`) times one token row's bytes, as in
-    /// `one_row::four_bits`, but with all integers greater by 128, so that they are unsigned.
+    /// `few_rows::four_bits`, but with all integers greater by 128, so that they are unsigned.
     ///
     /// # Safety
     /// `block` holds a block of the form.
