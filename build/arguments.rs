@@ -29,8 +29,8 @@ pub fn arguments(target: &str) -> Vec<String> {
             "-nocudalib",
             "-S",
         ]);
-        // PTX 8.0 is what CUDA 12.0 reads.
-        add(&["-Xclang", "-target-feature", "-Xclang", "+ptx80"]);
+        // PTX 8.1 is what CUDA 12.1 reads.
+        add(&["-Xclang", "-target-feature", "-Xclang", "+ptx81"]);
         add(&[&format!("--cuda-gpu-arch={target}")]);
     } else {
         add(&[

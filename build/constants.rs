@@ -89,6 +89,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
     ),
     ("matmul/rows_pieces", &["CHUNK", "FOUR_ROWS", "ROWS_EACH"]),
     ("matmul/rows_finish", &["FINISH_THREADS"]),
+    ("matmul/cluster_q4", &["CLUSTER", "QUARTERS"]),
     (
         "matmul/rows_q4",
         &[

@@ -37,6 +37,8 @@ DEVICE void copy_barrier_wait(u32 barrier, u32 parity) {
     asm volatile("{\n.reg .pred done;\nagain_%=:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                  "@!done bra again_%=;\n}" ::"r"(barrier), "r"(parity) : "memory");
 }
+// What threads wrote to shared memory is seen by the matrix unit and the copy engine behind the next barrier.
+DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // Copies `bytes` (a multiple of 16) that are read once; completes on `barrier`.
 DEVICE void copy_bulk(u32 shared, const void *global, u32 bytes, u32 barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "

@@ -15,9 +15,6 @@ DEVICE void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" :::
 template <int PENDING> DEVICE void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
-// What threads wrote to shared memory is seen by the matrix unit behind the next barrier.
-DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
 // 16 bytes to an address of shared memory; zeros if they are not `there`: nothing is read then.
 DEVICE void copy16_or_zero(u32 shared, const void *global, bool there) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(there ? 16 : 0)

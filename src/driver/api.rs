@@ -12,7 +12,7 @@ use std::ffi::{CStr, OsStr, c_int, c_void};
 /// What the platforms have apart.
 pub(super) enum Vendor {
     Hip(HipFunctions, Option<HipErrorName>),
-    Cuda(CudaFunctions, Option<LaunchEx>, Option<AddEdges>),
+    Cuda(CudaFunctions, Option<AddEdges>),
 }
 
 /// An opened driver. Immutable: any thread.
@@ -48,7 +48,6 @@ impl Api {
                 ),
                 Platform::Cuda => Vendor::Cuda(
                     CudaFunctions::load(&library, platform).map_err(Refusal::TooOld)?,
-                    find(&library, &["cuLaunchKernelEx"]),
                     find(&library, &["cuGraphAddDependencies_v2"]),
                 ),
             }

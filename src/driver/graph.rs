@@ -1,6 +1,7 @@
 //! Launches, and graphs of them.
 
 use super::api::{Api, Pointers, Vendor};
+use super::clusters::cluster_attribute;
 use super::status::Code;
 use super::sys::{cuda, hip};
 use super::table::*;
@@ -59,12 +60,14 @@ pub struct Launch {
     pub lds_bytes: u32,
     /// What it may begin under.
     pub overlap: Overlap,
+    /// Blocks of a cluster, along x; 1: no clusters (NVIDIA alone has them).
+    pub cluster: u32,
 }
 
 impl Api {
     /// Whether launches can overlap in graphs as [`Launch::overlap`] asks.
     pub fn overlaps_in_graphs(&self) -> bool {
-        matches!(self.vendor, Vendor::Cuda(_, _, Some(_)))
+        matches!(self.vendor, Vendor::Cuda(_, Some(_)))
     }
 
     /// Launches a kernel.
@@ -97,15 +100,22 @@ impl Api {
         stream: StreamHandle,
     ) -> Code {
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        if launch.overlap != Overlap::None
-            && let Vendor::Cuda(_, Some(launch_ex), _) = &self.vendor
+        if (launch.overlap != Overlap::None || launch.cluster > 1)
+            && let Vendor::Cuda(CudaFunctions { launch_ex, .. }, _) = &self.vendor
         {
-            let mut attribute = cuda::CUlaunchAttribute {
-                id: cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            let mut attributes = [cuda::CUlaunchAttribute {
+                id: cuda::CU_LAUNCH_ATTRIBUTE_IGNORE,
                 pad: [0; 4],
                 value: cuda::CUlaunchAttributeValue { pad: [0; 64] },
-            };
-            attribute.value.programmaticStreamSerializationAllowed = 1;
+            }; 2];
+            let [overlap, cluster] = &mut attributes;
+            if launch.overlap != Overlap::None {
+                overlap.id = cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+                overlap.value.programmaticStreamSerializationAllowed = 1;
+            }
+            if launch.cluster > 1 {
+                *cluster = cluster_attribute(launch.cluster);
+            }
             let config = cuda::CUlaunchConfig {
                 gridDimX: gx,
                 gridDimY: gy,
@@ -115,8 +125,8 @@ impl Api {
                 blockDimZ: bz,
                 sharedMemBytes: launch.lds_bytes,
                 hStream: stream.0 as cuda::CUstream,
-                attrs: &mut attribute,
-                numAttrs: 1,
+                attrs: attributes.as_mut_ptr(),
+                numAttrs: 2,
             };
             let none = std::ptr::null_mut();
             // SAFETY: the caller's; the driver reads the configuration during the call.
@@ -217,6 +227,8 @@ impl Api {
             (self.functions.graph_add_kernel)(&mut node, graph, after.as_ptr(), after.len(), params)
         });
         self.check(code, || "adding a kernel to a graph".into())?;
+        // SAFETY: a kernel node that was just made.
+        unsafe { self.graph_set_cluster(node, launch.cluster)? };
         Ok(node)
     }
 
@@ -230,7 +242,7 @@ impl Api {
         from: NodeHandle,
         to: NodeHandle,
     ) -> Result<()> {
-        let Vendor::Cuda(_, _, Some(add)) = &self.vendor else {
+        let Vendor::Cuda(_, Some(add)) = &self.vendor else {
             return Err(Error::Unsupported(
                 "this driver has no programmatic graph edges".into(),
             ));

@@ -98,7 +98,7 @@ impl Refusal {
             ),
             (Refusal::TooOld(function), Platform::Cuda) => format!(
                 "CUDA driver '{name}' is too old: it has no {function}; update to a driver for \
-                 CUDA 12 or later"
+                 CUDA 12.1 or later"
             ),
             (Refusal::Unusable(words), _) => words.clone(),
         }

@@ -5,6 +5,7 @@ mod api;
 mod blas;
 mod blas_files;
 mod blas_lt;
+mod clusters;
 mod comgr;
 mod compiler;
 mod cuda;

@@ -178,6 +178,13 @@ functions! {
         context_set(ContextHandle) = [], ["cuCtxSetCurrent"];
         error_name(c_int, *mut *const c_char) = [], ["cuGetErrorName"];
         function_set_attribute(FunctionHandle, c_uint, c_int) = [], ["cuFuncSetAttribute"];
+        launch_ex(
+            *const sys::cuda::CUlaunchConfig, FunctionHandle, *mut *mut c_void, *mut *mut c_void
+        ) = [], ["cuLaunchKernelEx"];
+        most_clusters(*mut c_int, FunctionHandle, *const sys::cuda::CUlaunchConfig)
+            = [], ["cuOccupancyMaxActiveClusters"];
+        graph_set_attribute(NodeHandle, c_uint, *const sys::cuda::CUlaunchAttributeValue)
+            = [], ["cuGraphKernelNodeSetAttribute"];
         graph_instantiate(*mut ExecutableHandle, GraphHandle, u64)
             = [], ["cuGraphInstantiateWithFlags"];
         graph_add_copy(
@@ -190,14 +197,6 @@ functions! {
         ) = [], ["cuGraphAddMemsetNode"];
     }
 }
-
-/// `cuLaunchKernelEx`, of drivers since CUDA 11.8.
-pub(super) type LaunchEx = unsafe extern "C" fn(
-    *const sys::cuda::CUlaunchConfig,
-    FunctionHandle,
-    *mut *mut c_void,
-    *mut *mut c_void,
-) -> c_int;
 
 /// `cuGraphAddDependencies_v2`, of drivers since CUDA 12.3.
 pub(super) type AddEdges = unsafe extern "C" fn(

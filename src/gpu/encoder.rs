@@ -22,6 +22,8 @@ pub struct LaunchOptions {
     /// How many equal works the blocks along x share out, if any number of them gives the same results: of such launches the
     /// next one may get room beside this one.
     pub works: Option<u32>,
+    /// Blocks of a cluster, along x, of which the grid is a multiple (NVIDIA); up to 1: no clusters.
+    pub cluster: u32,
     /// Whether the launch prepares much before it waits, so that it wants room beside the one in front (`early.rs`).
     pub wants_room: bool,
 }
@@ -133,6 +135,7 @@ impl Encoder {
             block,
             lds_bytes: dynamic_lds,
             overlap: options.overlap,
+            cluster: options.cluster,
         };
         let operation = Operation::Launch {
             launch,

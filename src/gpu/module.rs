@@ -8,7 +8,7 @@ use super::kernels::Registry;
 use super::parameters;
 use super::signature::{Signature, signatures};
 use super::uses::{Mark, Uses};
-use crate::driver::{FunctionAttribute, FunctionHandle, ModuleHandle, Overlap};
+use crate::driver::{FunctionAttribute, FunctionHandle, Launch, ModuleHandle, Overlap};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -253,6 +253,25 @@ impl Kernel {
             *allowed = dynamic_lds;
         }
         Ok(true)
+    }
+
+    /// How many clusters of so many blocks of `threads` threads and `lds` bytes of dynamic local memory run at once (NVIDIA).
+    ///
+    /// # Errors
+    /// As for a launch; the driver's.
+    pub(crate) fn clusters_at_once(&self, blocks: u32, threads: u32, lds: u32) -> Result<u32> {
+        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
+        self.check(&self.device, grid, block, lds)?;
+        let launch = Launch {
+            function: self.function(),
+            grid,
+            block,
+            lds_bytes: lds,
+            overlap: Overlap::None,
+            cluster: blocks,
+        };
+        // SAFETY: the kernel is loaded.
+        unsafe { self.device.api.clusters_at_once(&launch) }
     }
 
     /// What it may begin under: all that it follows, if it waits for that itself.

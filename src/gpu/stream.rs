@@ -101,6 +101,7 @@ impl Stream {
             block,
             lds_bytes: dynamic_lds,
             overlap: options.overlap,
+            cluster: options.cluster,
         };
         // SAFETY: the kernel is loaded, and it and the buffers are kept until it is done. That the
         // arguments are what the kernel takes is the caller's: a kernel is code that it brings.

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - Places, codes and scales of arrays: if the launch's arguments say that no kernel of the program writes them; what decides
 ///   about that comes twice, and a way that takes it once so and once so is none.
 /// - `x` of networks: each thread waits in its first round; the compiler made a loop of all rounds.
-const EARLY: [(&str, &[&str]); 15] = [
+const EARLY: [(&str, &[&str]); 16] = [
     (
         "mlxrocm_array_product_warps_codes",
         &["left_places", "right_places"],
@@ -57,6 +57,7 @@ const EARLY: [(&str, &[&str]); 15] = [
             "sequences",
         ],
     ),
+    ("mlxrocm_matmul_cluster", &["weights", "norm"]),
     ("mlxrocm_matmul_experts_routed", &["router", "norm"]),
     ("mlxrocm_matmul_experts_tiles", &["weights"]),
     (

@@ -12,13 +12,14 @@ const ARCHS: [&str; 3] = ["gfx906", "gfx1010", "gfx1034"];
 
 /// Whether such a chip has the kernel: those of NVIDIA alone, of CDNA, and of matrix units it lacks.
 fn is_there(name: &str, arch: &str) -> bool {
-    const OTHERS: [&str; 25] = [
+    const OTHERS: [&str; 26] = [
         "_warpgroup_",
         "_attention_warps_",
         "_attention_paged_warps_",
         "_experts_routed",
         "_experts_tiles_",
         "_matmul_route_",
+        "_matmul_cluster_",
         "_matmul_tiles_",
         "_route_sort",
         "_product_left_",

@@ -270,6 +270,7 @@ fn is_there(source: &str, target: &str) -> bool {
         source if source.starts_with("matmul/route_") => target == "sm_90",
         source if source.starts_with("matmul/experts_routed_") => target == "sm_90",
         source if source.starts_with("matmul/experts_tiles_") => target == "sm_90",
+        source if source.starts_with("matmul/cluster_") => target == "sm_90",
         "attention/paged_warps"
         | "network/attention_warps"
         | "network/scores_warps"

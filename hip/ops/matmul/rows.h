@@ -18,9 +18,9 @@
 //
 // AMD: codes and scales go from memory to registers some units ahead, from tile to tile and before x is prepared; four
 // multiply-adds an instruction (dot4). Of several rows, x was made into integers by a kernel before (rows_x.hip) and comes
-// from the caches: each byte of W is read once for up to MANY_ROWS rows. One row on CDNA: rows_one_amd.h. NVIDIA: each warp has a ring of stages in shared memory that the copy engine fills, also before
-// the kernel before this one has ended; products by the matrix unit, two of whose 8 columns are the hi and
-// the lo of a row of x.
+// from the caches: each byte of W is read once for up to MANY_ROWS rows. One row on CDNA: rows_one_amd.h. NVIDIA: each warp has a ring of
+// stages in shared memory that the copy engine fills, also before the kernel before this one has ended; products by the matrix unit, two of
+// whose 8 columns are the hi and the lo of a row of x. Several rows there: rows_cluster.h.
 // Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
 // one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
 // codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
@@ -274,11 +274,12 @@ template <typename Q, int R> DEVICE void store_partial(const Shared<Q, R> &s, u3
 #endif
 }
 
-// One number of a batch of tiles, a thread's own: where it goes (null: nowhere) and what is added to it, read
-// before the products so that nobody waits for it.
+// One number of a batch of tiles, a thread's own: where it goes (null: nowhere) and what is added to it, on its way before the products: on
+// NVIDIA it is not touched before their sums are there, so that nobody waits for it. (On AMD two numbers held apart cost registers, and some
+// kernels a wave; `residual` is 0 there.)
 struct Result {
     f32 *to;
-    f32 add, add_up;
+    f32 bias, bias_up, residual;
     u32 number, r;
 };
 template <int R, typename C> DEVICE Result begin_result(const Rows &p, const C &columns, u32 first, u32 count) {
@@ -288,18 +289,30 @@ template <int R, typename C> DEVICE Result begin_result(const Rows &p, const C &
     if (tile >= (silu ? count / 2 : count) || r >= p.rows) return result;
     result.r = r, result.number = ((silu ? tile * 2 : tile) * TILE_ROWS + in_tile) * R + r;
     const u32 in = first + (silu ? tile * 2 : tile);
-    result.add = C::bias(columns, p, in, in_tile);
+    result.bias = C::bias(columns, p, in, in_tile);
     if (silu) {
-        result.add_up = C::bias(columns, p, in + 1, in_tile);
+        result.bias_up = C::bias(columns, p, in + 1, in_tile);
         result.to = silu_place(p.to, C::result(columns, r), in / 2, in_tile);
     } else {
         const f32 *residual;
         result.to = number_place(p.to, C::result(columns, r), in, in_tile, residual);
-        if (result.to && residual) result.add += *residual;
+        if (result.to && residual) {
+            if (PLATFORM_AMD) result.bias += *residual;
+            else result.residual = *residual;
+        }
     }
     return result;
 }
 
+// Stores a number whose products' sum is `sum`; `up` gives that of up, for silu.
+template <typename F> DEVICE void finish_sum(const Rows &p, const Result &result, f32 sum, F up, f32 factor) {
+    const f32 v = mul_add(sum, factor, PLATFORM_AMD ? result.bias : result.bias + result.residual);
+    if (p.to.epilogue == SILU) {
+        *result.to = silu_product(p.to, v, mul_add(up(), factor, result.bias_up));
+    } else {
+        *result.to = v;
+    }
+}
 // Adds the teams' sums and stores the number.
 template <typename C, typename Q, int R> DEVICE void finish(const Rows &p, const Shared<Q, R> &s, u32 buffer, const Result &result) {
     if (!result.to) return;
@@ -312,13 +325,8 @@ template <typename C, typename Q, int R> DEVICE void finish(const Rows &p, const
         }
         return (v.x + v.y) + (v.z + v.w);
     };
-    const f32 factor = C::PREPARED && is_split() ? 1.0f : s.factor[result.r * s.factor_step], v = mul_add(sum(partial), factor, result.add);
-    if (p.to.epilogue == SILU) {
-        const f32 up = mul_add(sum(partial + TILE_ROWS * R * s.STRIDE), factor, result.add_up);
-        *result.to = silu_product(p.to, v, up);
-    } else {
-        *result.to = v;
-    }
+    const f32 factor = C::PREPARED && is_split() ? 1.0f : s.factor[result.r * s.factor_step];
+    finish_sum(p, result, sum(partial), [&] { return sum(partial + TILE_ROWS * R * s.STRIDE); }, factor);
 }
 
 // What a team of a block does of a product: tiles begin … end, of each the units from … from + count of the
@@ -619,4 +627,10 @@ template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memor
     }
 #else
 #define ROWS_KERNEL(NAME, BITS, SCALES, GROUP, R)
+#endif
+// For several rows; on NVIDIA: rows_cluster.h.
+#if PLATFORM_AMD
+#define MANY_ROWS_KERNEL(NAME, BITS, SCALES, GROUP) ROWS_KERNEL(NAME, BITS, SCALES, GROUP, MANY_ROWS)
+#else
+#define MANY_ROWS_KERNEL(NAME, BITS, SCALES, GROUP)
 #endif

@@ -52,7 +52,7 @@ struct Whole {
     static constexpr bool CHOSEN = false, PREPARED = false;
     DEVICE bool is_there(const Whole &, const Rows &p, u32 c) { return c < p.cols; }
     DEVICE u32 place(const Whole &, u32 c) { return c; }
-    DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return add_bias(p.to, tile, row, 0.0f); }
+    DEVICE f32 bias(const Whole &, const Rows &p, u32 tile, u32 row) { return bias_of(p.to, tile, row); }
     // NVIDIA: whether the matrix is chosen by `choose`, while x is prepared.
     DEVICE bool is_late(const Whole &) { return false; }
     DEVICE void choose(const Whole &) {}
@@ -169,6 +169,63 @@ template <int BYTE> DEVICE u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
     return byte_select(byte_select(d, b, PAIR), byte_select(c, a, PAIR), 0x05040100u);
 }
 
+// Makes 8 columns of a row of x, `v`, those from `c` on of row `r`, into integers at PLACE. Lanes that have a group's columns do so together;
+// columns that are not before `padded` are not stored. LEAVE: continue or return. (A macro: the same as a function, inlined, takes up to 16
+// registers more in some kernels on AMD.)
+#define STORE_PIECE(Q, PLACE, v, r, c, padded, LEAVE)                                                                                 \
+    /* As integers, in which infinities and NaN are the largest. */                                                                   \
+    u32 most = 0;                                                                                                                     \
+    UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);                                             \
+    most = maximum(most, shuffle_xor<1>(most));                                                                                       \
+    if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));                                                         \
+    if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));                                                         \
+    const f32 largest = bits_f32(most);                                                                                               \
+    const bool zero = largest < 1e-30f;                                                                                               \
+    const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);                                                                   \
+    /* What is not finite makes the whole group so. */                                                                                \
+    const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);                        \
+    /* 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo. */                                     \
+    u32 whole[8], above[8];                                                                                                           \
+    UNROLL for (u32 j = 0; j < 8; j++) {                                                                                              \
+        whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));                                                                     \
+        above[j] = whole[j] + 128;                                                                                                    \
+    }                                                                                                                                 \
+    if constexpr (Q::E4M3) {                                                                                                          \
+        if ((c) >= (padded)) LEAVE;                                                                                                   \
+        u32 high[4], rest[4];                                                                                                         \
+        UNROLL for (u32 j = 0; j < 4; j++) {                                                                                          \
+            const f32 a = bits_f32(whole[2 * j]) - 12582912.0f, b = bits_f32(whole[2 * j + 1]) - 12582912.0f;                         \
+            const f16x2 pair = pack_f16x2(a, b);                                                                                      \
+            high[j] = pair.bits, rest[j] = pack_f16x2(a - low(pair), b - ::high(pair)).bits;                                          \
+        }                                                                                                                             \
+        u8 *to = PLACE.at + r * PLACE.row + c / 64 * PLACE.block + c % 64 * 2;                                                        \
+        store16(to, u32x4{high[0], high[1], high[2], high[3]});                                                                       \
+        store16(to + PLACE.low, u32x4{rest[0], rest[1], rest[2], rest[3]});                                                           \
+        if (c % Q::GROUP == 0)                                                                                                        \
+            PLACE.groups[r * PLACE.group_row + c / Q::GROUP * PLACE.group_step] = f32x2{scale, 0.0f};                                 \
+        LEAVE;                                                                                                                        \
+    }                                                                                                                                 \
+    const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);                                                          \
+    const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);                                                          \
+    const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);                                                          \
+    const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);                                                          \
+    const u32 ones = 0x01010101u;                                                                                                     \
+    i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));                                        \
+    sum += shuffle_xor<1>(sum);                                                                                                       \
+    if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);                                                                         \
+    if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);                                                                         \
+    if ((c) >= (padded)) LEAVE;                                                                                                       \
+    u8 *to = PLACE.at + r * PLACE.row + c / 64 * PLACE.block + c / 8 % 4 * 16 + c / 32 % 2 * 8;                                       \
+    store8(to, u32x2{hi0, hi1});                                                                                                      \
+    store8(to + PLACE.low, u32x2{lo0, lo1});                                                                                          \
+    if (c % Q::GROUP == 0)                                                                                                            \
+        PLACE.groups[r * PLACE.group_row + c / Q::GROUP * PLACE.group_step] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
+
+// The same as a function.
+template <typename Q> DEVICE void store_piece(const Codes &at, const f32 *v, u32 r, u32 c, u32 padded) {
+    STORE_PIECE(Q, at, v, r, c, padded, return)
+}
+
 // Makes rows of x into s.x and s.groups; s.factor follows behind the next barrier but one. `norm`: of the
 // first SPAN columns. `meanwhile` is called when the first of x are on their way.
 template <typename Q, int R, typename C, typename F>
@@ -199,53 +256,7 @@ DEVICE void prepare_x(const Rows &p, const Shared<Q, R> &s, Norm<R> &norm, const
                 const f32 weight = C::weight(columns, c);
                 UNROLL for (u32 j = 0; j < 8; j++) v[j] *= weight;
             }
-            // As integers, in which infinities and NaN are the largest.
-            u32 most = 0;
-            UNROLL for (u32 j = 0; j < 8; j++) most = maximum(most, f32_bits(v[j]) & 0x7fffffff);
-            most = maximum(most, shuffle_xor<1>(most));
-            if constexpr (Q::GROUP >= 32) most = maximum(most, shuffle_xor<2>(most));
-            if constexpr (Q::GROUP >= 64) most = maximum(most, shuffle_xor<4>(most));
-            const f32 largest = bits_f32(most);
-            const bool zero = largest < 1e-30f;
-            const f32 inverse = zero ? 0.0f : 32512.0f * fast_rcp(largest);
-            // What is not finite makes the whole group so.
-            const f32 scale = most >= 0x7f800000u ? bits_f32(0x7fc00000u) : zero ? 0.0f : largest * (1.0f / 32512.0f);
-            // 1.5 · 2^23 + i has the integer i in its low bits; hi is what is left above a signed lo.
-            u32 whole[8], above[8];
-            UNROLL for (u32 j = 0; j < 8; j++) {
-                whole[j] = f32_bits(mul_add(v[j], inverse, 12582912.0f));
-                above[j] = whole[j] + 128;
-            }
-            if constexpr (Q::E4M3) {
-                if (c >= s.padded) continue;
-                u32 high[4], rest[4];
-                UNROLL for (u32 j = 0; j < 4; j++) {
-                    const f32 a = bits_f32(whole[2 * j]) - 12582912.0f, b = bits_f32(whole[2 * j + 1]) - 12582912.0f;
-                    const f16x2 pair = pack_f16x2(a, b);
-                    high[j] = pair.bits, rest[j] = pack_f16x2(a - low(pair), b - ::high(pair)).bits;
-                }
-                u8 *to = s.x.at + r * s.x.row + c / 64 * s.x.block + c % 64 * 2;
-                store16(to, u32x4{high[0], high[1], high[2], high[3]});
-                store16(to + s.x.low, u32x4{rest[0], rest[1], rest[2], rest[3]});
-                if (c % Q::GROUP == 0)
-                    s.x.groups[r * s.x.group_row + c / Q::GROUP * s.x.group_step] = f32x2{scale, 0.0f};
-                continue;
-            }
-            const u32 hi0 = gather_bytes<1>(above[0], above[1], above[2], above[3]);
-            const u32 hi1 = gather_bytes<1>(above[4], above[5], above[6], above[7]);
-            const u32 lo0 = gather_bytes<0>(whole[0], whole[1], whole[2], whole[3]);
-            const u32 lo1 = gather_bytes<0>(whole[4], whole[5], whole[6], whole[7]);
-            const u32 ones = 0x01010101u;
-            i32 sum = dot4(hi0, ones, dot4(hi1, ones, 0)) * 256 + dot4(lo0, ones, dot4(lo1, ones, 0));
-            sum += shuffle_xor<1>(sum);
-            if constexpr (Q::GROUP >= 32) sum += shuffle_xor<2>(sum);
-            if constexpr (Q::GROUP >= 64) sum += shuffle_xor<4>(sum);
-            if (c >= s.padded) continue;
-            u8 *to = s.x.at + r * s.x.row + c / 64 * s.x.block + c / 8 % 4 * 16 + c / 32 % 2 * 8;
-            store8(to, u32x2{hi0, hi1});
-            store8(to + s.x.low, u32x2{lo0, lo1});
-            if (c % Q::GROUP == 0)
-                s.x.groups[r * s.x.group_row + c / Q::GROUP * s.x.group_step] = f32x2{scale, (f32)sum * scale * (1.0f / sharers<Q>())};
+            STORE_PIECE(Q, s.x, v, r, c, s.padded, continue)
         }
     }
     UNROLL for (u32 r = 0; r < R; r++) {

@@ -3,10 +3,10 @@
 #include "ops/matmul/wide.h"
 
 ROWS_KERNEL(mlxrocm_matmul_wide_q4_point_g64_r1, 4, POINT, 64, 1)
-ROWS_KERNEL(mlxrocm_matmul_wide_q4_point_g64_rn, 4, POINT, 64, MANY_ROWS)
+MANY_ROWS_KERNEL(mlxrocm_matmul_wide_q4_point_g64_rn, 4, POINT, 64)
 ROWS_KERNEL(mlxrocm_matmul_wide_q4_float_g16_r1, 4, FLOAT8, 16, 1)
-ROWS_KERNEL(mlxrocm_matmul_wide_q4_float_g16_rn, 4, FLOAT8, 16, MANY_ROWS)
+MANY_ROWS_KERNEL(mlxrocm_matmul_wide_q4_float_g16_rn, 4, FLOAT8, 16)
 ROWS_KERNEL(mlxrocm_matmul_wide_q3_table_g16_r1, 3, TABLE8, 16, 1)
-ROWS_KERNEL(mlxrocm_matmul_wide_q3_table_g16_rn, 3, TABLE8, 16, MANY_ROWS)
+MANY_ROWS_KERNEL(mlxrocm_matmul_wide_q3_table_g16_rn, 3, TABLE8, 16)
 ROWS_KERNEL(mlxrocm_matmul_wide_q4_table_g32_r1, 4, TABLE16, 32, 1)
-ROWS_KERNEL(mlxrocm_matmul_wide_q4_table_g32_rn, 4, TABLE16, 32, MANY_ROWS)
+MANY_ROWS_KERNEL(mlxrocm_matmul_wide_q4_table_g32_rn, 4, TABLE16, 32)

@@ -213,6 +213,7 @@ impl Recorder<'_> {
                 overlap: Overlap::All,
                 works: None,
                 wants_room: true,
+                ..LaunchOptions::default()
             };
             self.launch_with(options, &singles.kernel, grid, block, args, &reads, &writes)?;
             done += now;

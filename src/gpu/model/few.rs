@@ -1,5 +1,7 @@
-//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_dense.hip` and `rows_pieces.hip`.
+//! Products of few rows, by the kernels of `hip/ops/matmul/rows.h`, `wide.h`, `rows_cluster.h`, `rows_dense.hip` and
+//! `rows_pieces.hip`.
 
+use super::clusters::CLUSTER;
 use super::experts_few::MOST_TILE_ROWS;
 use super::many::Outputs;
 use super::matmul::{FEW_ROWS, MatrixForm, SET_ROWS, SILU, few_rows_parts, operand_stride};
@@ -91,7 +93,11 @@ impl Recorder<'_> {
         if all > FEW_ROWS && self.is_by_tiles(matrix, launch.silu, all) {
             return self.matmul_tiles(launch, product);
         }
-        let at_once = matrix.few_rows(facts).max(1);
+        let mut at_once = matrix.few_rows(facts).max(1);
+        if matrix.form.is_clustered(facts, all) {
+            // Launches of as many rows each: W is read once for each of them.
+            at_once = all.div_ceil(all.div_ceil(at_once));
+        }
         let splits = matrix.form.column_splits(facts, matrix.cols);
         if let Some(prepared) = Prepared::of(matrix.form, facts, all, matrix.cols) {
             self.prepare(&prepared, matrix, (x, norm), all)?;
@@ -159,10 +165,16 @@ impl Recorder<'_> {
             _ if matrix.form.is_by_pairs(facts, rows) => matrix.tiles.div_ceil(2),
             _ => matrix.tiles,
         };
-        let blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);
+        let mut blocks = matrix.form.blocks(facts, (rows, matrix.cols), works);
         let threads = matrix.form.few_threads(facts, matrix.cols);
         let lds = matrix.form.shared_bytes(facts, rows, matrix.cols);
         let kernel = matrix.form.kernel(facts, (rows, matrix.cols));
+        let is_clustered = matrix.form.is_clustered(facts, rows);
+        if is_clustered {
+            let loaded = self.weights.device.kernel(&kernel)?;
+            let most = loaded.clusters_at_once(CLUSTER as u32, threads, lds as u32)?;
+            blocks = most.clamp(1, works as u32) * CLUSTER as u32;
+        }
         let args = Args::new().buffer("weights", &matrix.data, 0);
         let prepared = match rows {
             1 => None,
@@ -194,11 +206,13 @@ impl Recorder<'_> {
             .u32("epilogue", to.epilogue)
             .append(to.last);
         let grid = [blocks, 1, splits as u32];
-        let is_shared_out =
-            facts.platform == Platform::Cuda && matches!(matrix.form, MatrixForm::Quant(_));
+        let is_shared_out = facts.platform == Platform::Cuda
+            && matches!(matrix.form, MatrixForm::Quant(_))
+            && !is_clustered;
         let options = LaunchOptions {
             overlap: Overlap::All,
             works: is_shared_out.then_some(works as u32),
+            cluster: if is_clustered { CLUSTER as u32 } else { 1 },
             wants_room: false,
         };
         let block = (threads, lds);

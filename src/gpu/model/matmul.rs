@@ -1,6 +1,7 @@
 //! The matrix products: which kernel, and how it takes x; how much shared memory and how many blocks say `matmul_memory.rs`
 //! and `matmul_blocks.rs`.
 
+use super::clusters::cluster_rows;
 use super::pack::{PackForm, Scales, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::formats::ScalarType;
@@ -124,6 +125,10 @@ impl MatrixForm {
             MatrixForm::Dense(ty) if self.is_in_pieces(cols) => {
                 let most = dense_rows(rows);
                 format!("mlxrocm_matmul_rows_{}_r{most}", scalar_name(ty))
+            }
+            MatrixForm::Quant(form) if self.is_clustered(facts, rows) => {
+                let most = cluster_rows(rows);
+                format!("mlxrocm_matmul_cluster_{}_r{most}", form.name())
             }
             MatrixForm::Quant(form) => {
                 let few = self.few_name(facts, cols);

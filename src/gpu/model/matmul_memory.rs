@@ -1,8 +1,9 @@
 //! Shared memory of the blocks of matrix products, and what fits it: rows of a launch, parts of the columns.
 
 use super::attention::PARTS_BYTES;
+use super::clusters::cluster_bytes;
 use super::matmul::{
-    GROUP_ROWS, Geometry, MatrixForm, SET_ROWS, dense_rows, few_rows_parts, geometry,
+    FEW_ROWS, GROUP_ROWS, Geometry, MatrixForm, SET_ROWS, dense_rows, few_rows_parts, geometry,
 };
 use super::pack::{BLOCK, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
@@ -50,6 +51,11 @@ impl MatrixForm {
                 1 => 0,
                 most => 2 * most * DENSE_CHUNK * 4,
             };
+        }
+        if let MatrixForm::Quant(form) = self
+            && self.is_clustered(facts, rows)
+        {
+            return cluster_bytes(form, (rows, cols)).unwrap_or(usize::MAX);
         }
         let splits = self.column_splits(facts, cols);
         let own = match self {
@@ -237,7 +243,11 @@ impl MatrixForm {
         };
         // Prepared rows of a launch are of one set.
         let is_prepared = self.is_prepared(facts, SET_ROWS);
-        let mut sizes = (1..=SET_ROWS).rev();
+        let most = match self.is_clustered(facts, SET_ROWS) {
+            true => FEW_ROWS,
+            false => SET_ROWS,
+        };
+        let mut sizes = (1..=most).rev();
         let found = sizes.find(|&rows| fits(rows) && (!is_prepared || rows.is_power_of_two()));
         found.unwrap_or(0)
     }

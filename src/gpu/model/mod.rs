@@ -3,6 +3,7 @@
 mod attention;
 mod beside;
 mod blas;
+mod clusters;
 mod delta_chunks;
 mod delta_step;
 mod exchange;

@@ -92,6 +92,7 @@ impl Stream {
             block: [COPY_THREADS, 1, 1],
             lds_bytes: 0,
             overlap: Overlap::None,
+            cluster: 1,
         };
         // SAFETY: the caller's parts are inside their buffers; built-in kernels are kept as long as the device.
         Some(unsafe {

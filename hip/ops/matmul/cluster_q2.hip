@@ -1,0 +1,21 @@
+// Products of 2-bit matrices with several rows, by clusters of blocks: see rows_cluster.h.
+#include "ops/matmul/rows_cluster.h"
+
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g32_r4, 2, PAIR_F16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g32_r8, 2, PAIR_F16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g32_r16, 2, PAIR_F16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g64_r4, 2, PAIR_F16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g64_r8, 2, PAIR_F16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f16_g64_r16, 2, PAIR_F16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g32_r4, 2, PAIR_BF16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g32_r8, 2, PAIR_BF16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g32_r16, 2, PAIR_BF16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g64_r4, 2, PAIR_BF16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g64_r8, 2, PAIR_BF16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_bf16_g64_r16, 2, PAIR_BF16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f32_g32_r4, 2, PAIR_F32, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f32_g32_r8, 2, PAIR_F32, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_f32_g32_r16, 2, PAIR_F32, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_min_g16_r4, 2, SUPER_MIN, 16, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_min_g16_r8, 2, SUPER_MIN, 16, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q2_min_g16_r16, 2, SUPER_MIN, 16, 16)

@@ -1,0 +1,21 @@
+// Products of 3-bit matrices with several rows, by clusters of blocks: see rows_cluster.h.
+#include "ops/matmul/rows_cluster.h"
+
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g32_r4, 3, PAIR_F16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g32_r8, 3, PAIR_F16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g32_r16, 3, PAIR_F16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g64_r4, 3, PAIR_F16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g64_r8, 3, PAIR_F16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f16_g64_r16, 3, PAIR_F16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g32_r4, 3, PAIR_BF16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g32_r8, 3, PAIR_BF16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g32_r16, 3, PAIR_BF16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g64_r4, 3, PAIR_BF16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g64_r8, 3, PAIR_BF16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_bf16_g64_r16, 3, PAIR_BF16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f32_g32_r4, 3, PAIR_F32, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f32_g32_r8, 3, PAIR_F32, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_f32_g32_r16, 3, PAIR_F32, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_sub_g16_r4, 3, SUPER_ZERO, 16, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_sub_g16_r8, 3, SUPER_ZERO, 16, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q3_sub_g16_r16, 3, SUPER_ZERO, 16, 16)

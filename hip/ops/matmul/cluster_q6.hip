@@ -1,0 +1,21 @@
+// Products of 6-bit matrices with several rows, by clusters of blocks: see rows_cluster.h.
+#include "ops/matmul/rows_cluster.h"
+
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g32_r4, 6, PAIR_F16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g32_r8, 6, PAIR_F16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g32_r16, 6, PAIR_F16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g64_r4, 6, PAIR_F16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g64_r8, 6, PAIR_F16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f16_g64_r16, 6, PAIR_F16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g32_r4, 6, PAIR_BF16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g32_r8, 6, PAIR_BF16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g32_r16, 6, PAIR_BF16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g64_r4, 6, PAIR_BF16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g64_r8, 6, PAIR_BF16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_bf16_g64_r16, 6, PAIR_BF16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f32_g32_r4, 6, PAIR_F32, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f32_g32_r8, 6, PAIR_F32, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_f32_g32_r16, 6, PAIR_F32, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_sub_g16_r4, 6, SUPER_ZERO, 16, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_sub_g16_r8, 6, SUPER_ZERO, 16, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q6_sub_g16_r16, 6, SUPER_ZERO, 16, 16)

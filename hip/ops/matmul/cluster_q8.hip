@@ -1,0 +1,21 @@
+// Products of 8-bit matrices with several rows, by clusters of blocks: see rows_cluster.h.
+#include "ops/matmul/rows_cluster.h"
+
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g32_r4, 8, PAIR_F16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g32_r8, 8, PAIR_F16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g32_r16, 8, PAIR_F16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g64_r4, 8, PAIR_F16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g64_r8, 8, PAIR_F16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f16_g64_r16, 8, PAIR_F16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g32_r4, 8, PAIR_BF16, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g32_r8, 8, PAIR_BF16, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g32_r16, 8, PAIR_BF16, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g64_r4, 8, PAIR_BF16, 64, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g64_r8, 8, PAIR_BF16, 64, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_bf16_g64_r16, 8, PAIR_BF16, 64, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f32_g32_r4, 8, PAIR_F32, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f32_g32_r8, 8, PAIR_F32, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_f32_g32_r16, 8, PAIR_F32, 32, 16)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_zero_g32_r4, 8, ZERO, 32, 4)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_zero_g32_r8, 8, ZERO, 32, 8)
+CLUSTER_KERNEL(mlxrocm_matmul_cluster_q8_zero_g32_r16, 8, ZERO, 32, 16)
