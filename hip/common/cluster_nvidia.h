@@ -10,12 +10,6 @@ DEVICE u32 cluster_rank() {
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return rank;
 }
-// How many blocks it has.
-DEVICE u32 cluster_blocks() {
-    u32 blocks;
-    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
-    return blocks;
-}
 // A barrier of all threads of the cluster in two halves, which orders no memory: who has waited knows that all blocks have begun, and that
 // their barrier objects are initialised (copy_barrier_fence).
 DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }

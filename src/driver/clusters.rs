@@ -52,20 +52,8 @@ impl Api {
         let Vendor::Cuda(functions, _) = &self.vendor else {
             return Ok(0);
         };
-        let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
-        let mut attribute = cluster_attribute(launch.cluster);
-        let config = cuda::CUlaunchConfig {
-            gridDimX: gx,
-            gridDimY: gy,
-            gridDimZ: gz,
-            blockDimX: bx,
-            blockDimY: by,
-            blockDimZ: bz,
-            sharedMemBytes: launch.lds_bytes,
-            hStream: std::ptr::null_mut(),
-            attrs: &mut attribute,
-            numAttrs: 1,
-        };
+        let mut attributes = [cluster_attribute(launch.cluster)];
+        let config = launch.cuda_config(&mut attributes, std::ptr::null_mut());
         let mut count = 0;
         // SAFETY: the caller's; the driver reads the configuration and writes one integer during the call.
         let code = Code(unsafe { (functions.most_clusters)(&mut count, launch.function, &config) });

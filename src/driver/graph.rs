@@ -60,8 +60,31 @@ pub struct Launch {
     pub lds_bytes: u32,
     /// What it may begin under.
     pub overlap: Overlap,
-    /// Blocks of a cluster, along x; 1: no clusters (NVIDIA alone has them).
+    /// Blocks of a cluster, along x (NVIDIA alone has them); up to 1: no clusters.
     pub cluster: u32,
+}
+
+impl Launch {
+    /// The launch as CUDA takes it, which reads the attributes as long as it is used.
+    pub(super) fn cuda_config(
+        &self,
+        attributes: &mut [cuda::CUlaunchAttribute],
+        stream: cuda::CUstream,
+    ) -> cuda::CUlaunchConfig {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        cuda::CUlaunchConfig {
+            gridDimX: gx,
+            gridDimY: gy,
+            gridDimZ: gz,
+            blockDimX: bx,
+            blockDimY: by,
+            blockDimZ: bz,
+            sharedMemBytes: self.lds_bytes,
+            hStream: stream,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as u32,
+        }
+    }
 }
 
 impl Api {
@@ -116,18 +139,7 @@ impl Api {
             if launch.cluster > 1 {
                 *cluster = cluster_attribute(launch.cluster);
             }
-            let config = cuda::CUlaunchConfig {
-                gridDimX: gx,
-                gridDimY: gy,
-                gridDimZ: gz,
-                blockDimX: bx,
-                blockDimY: by,
-                blockDimZ: bz,
-                sharedMemBytes: launch.lds_bytes,
-                hStream: stream.0 as cuda::CUstream,
-                attrs: attributes.as_mut_ptr(),
-                numAttrs: 2,
-            };
+            let config = launch.cuda_config(&mut attributes, stream.0 as cuda::CUstream);
             let none = std::ptr::null_mut();
             // SAFETY: the caller's; the driver reads the configuration during the call.
             return Code(unsafe { launch_ex(&config, launch.function, args, none) });
