@@ -96,6 +96,7 @@ pub const SHARED: &[(&str, &[&str])] = &[
             "BLOCK_COLS",
             "MANY_ROWS",
             "ROWS_TEAMS",
+            "ROW_STAGE_BYTES",
             "STAGES",
             "STAGE_BYTES",
             "TILE_ROWS",

@@ -14,6 +14,24 @@ template <int BYTES> DEVICE void copy_async(u32 shared, const void *global) {
 DEVICE void store2_shared(u32 shared, u16 value) {
     asm volatile("st.shared.u16 [%0], %1;" ::"r"(shared), "h"(value) : "memory");
 }
+// One lane of the warp, the same each time: what it alone does the compiler writes without a loop over lanes that might differ.
+DEVICE bool is_elected() {
+    u32 is;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(is));
+    return is != 0;
+}
+// The warp's number in its block, known to be the same for all its lanes.
+DEVICE u32 warp_number() {
+    u32 number;
+    asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(number) : "r"(thread_x() / WAVE));
+    return number;
+}
+// Bytes of dynamic shared memory of a block.
+DEVICE u32 dynamic_shared_bytes() {
+    u32 bytes;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    return bytes;
+}
 // The nearest whole number; of two the even one.
 DEVICE i32 round_whole(f32 x) {
     i32 y;

@@ -115,8 +115,11 @@ template <typename Q> DEVICE void matmul_experts(Rows p, const Chosen &chosen, u
         weights[thread] = chosen.weights ? chosen.weights[at] : 1.0f;
     }
     barrier();
-    Ring ring;
-    matmul_rows<Q, 1, Segments>(p, memory, columns, ring);
+#if PLATFORM_NVIDIA
+    matmul_row<Q, Segments>(p, memory, columns);
+#else
+    matmul_rows<Q, 1, Segments>(p, memory, columns);
+#endif
 }
 
 #define EXPERTS_KERNEL(NAME, BITS, SCALES, GROUP)                                                                  \

@@ -27,25 +27,24 @@ struct RunRows : Whole {
 
 // Works (tiles or pairs of them) `first` to `last` of a run.
 template <typename Q>
-DEVICE void matmul_run(const Rows &p, const ExpertRun &run, const u32 *order, u32 share, u32 first, u32 last, u8 *memory, Ring &ring) {
+DEVICE void matmul_run(const Rows &p, const ExpertRun &run, const u32 *order, u32 share, u32 first, u32 last, u8 *memory) {
     const u64 bytes = (u64)((p.width + Q::UNIT * BLOCK_COLS - 1) / (Q::UNIT * BLOCK_COLS)) * Q::UNIT_BYTES * p.tiles;
     RunRows rows;
     rows.pairs = order + run.first, rows.share = share, rows.first = first, rows.last = last;
     Rows of = p;
     of.rows = run.pairs, of.weights += run.expert * bytes;
     of.to.bias += of.to.bias ? (u64)run.expert * p.tiles * 16 : 0;
-    matmul_rows<Q, GROUP_ROWS, RunRows>(of, memory, rows, ring);
+    matmul_rows<Q, GROUP_ROWS, RunRows>(of, memory, rows);
 }
 
 template <typename Q>
 DEVICE void matmul_experts_group(const Rows &p, const ExpertRun *runs, const u32 *order, u32 share, u8 *memory) {
     grid_dependency_wait();
     const u32 works = p.tiles / (p.to.epilogue == SILU ? 2 : 1);
-    Ring ring;
     const ExpertRun run = runs[block_y()];
     if (run.pairs == 0) return;
     const u32 first = works * block_x() / grid_blocks_x(), last = works * (block_x() + 1) / grid_blocks_x();
-    matmul_run<Q>(p, run, order, share, first, last, memory, ring);
+    matmul_run<Q>(p, run, order, share, first, last, memory);
 }
 
 #define EXPERTS_GROUP_KERNEL(NAME, BITS, SCALES, GROUP)                                                           \

@@ -38,6 +38,15 @@ DEVICE u32 load_slot(const u32 *from) {
 }
 DEVICE void store_slot(u32 *to, u32 value) { asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory"); }
 
+// Adds blocks of x's columns, two at a time.
+template <typename Q>
+DEVICE void add_blocks(const Table &table, const u8 *codes, u32 blocks, u32 first, u32 lane, u32 g, u32 t, const Shared<Q, 1> &s, Sums<1> &sums) {
+    auto add = [&](u32 block) { add_stored<Q, 1>(table, codes, block, first, lane, g, t, 1, s, sums); };
+    u32 block = 0;
+    for (; block + 2 <= blocks; block += 2) add(block), add(block + 1);
+    if (block < blocks) add(block);
+}
+
 // The logits of the block's tile of R, `ring` holding the team's `count` units of it from `from` on.
 template <typename RQ, typename Q>
 DEVICE void make_logits(const RoutedBy &by, u32 experts, const Shared<Q, 1> &shared, const u8 *ring, u32 from, u32 count, u32 tile) {
@@ -46,7 +55,7 @@ DEVICE void make_logits(const RoutedBy &by, u32 experts, const Shared<Q, 1> &sha
     s.partial = shared.partial, s.x = shared.x;
     const Table table = table_of<RQ>(by.weights);
     Sums<1> sums = {};
-    for (u32 block = 0; block < count * RQ::UNIT; block++) add_stored<RQ, 1>(table, ring, block, from, lane, g, t, 1, s, sums);
+    add_blocks<RQ>(table, ring, count * RQ::UNIT, from, lane, g, t, s, sums);
     store_partial<RQ, 1>(s, 0, 0, sums, team, g, t);
     barrier();
     const u32 expert = tile * TILE_ROWS + thread;
@@ -65,16 +74,16 @@ DEVICE void make_logits(const RoutedBy &by, u32 experts, const Shared<Q, 1> &sha
 
 template <typename Q, typename RQ>
 DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &by, u8 *memory) {
-    constexpr u32 CHUNK = STAGE_BYTES / 2 / Q::UNIT_BYTES > 0 ? STAGE_BYTES / 2 / Q::UNIT_BYTES : 1;
-    constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128, BATCH = Shared<Q, 1>::BATCH;
+    constexpr u32 CHUNK = units_in<Q>(STAGE_BYTES / 2), STAGE = stage_of<Q>(CHUNK), BATCH = Shared<Q, 1>::BATCH;
     SHARED u32 expert[1], index[MAX_CHOSEN];
     SHARED f32 weights[MAX_CHOSEN], all[MOST_ROUTED_HERE];
-    const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
+    const u32 thread = thread_x(), team = warp_number(), lane = thread % TEAM, g = lane / 4, t = lane % 4;
     const u32 number = block_y() * grid_blocks_x() + block_x();
     u8 *ring = memory + team * ROUTED_STAGES * STAGE;
     u8 *after_ring = memory + TEAMS * ROUTED_STAGES * STAGE, *after = after_ring + TEAMS * ROUTED_BARRIERS;
     const u32 barriers = shared_address(after_ring) + team * ROUTED_BARRIERS, router_barrier = barriers + ROUTED_STAGES * 8;
-    if (lane == 0) {
+    const bool leads = is_elected();
+    if (leads) {
         UNROLL for (u32 i = 0; i <= ROUTED_STAGES; i++) copy_barrier_init(barriers + 8 * i);
         copy_barrier_fence();
     }
@@ -83,7 +92,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
     const u32 from = router_units * team / TEAMS, count = router_units * (team + 1) / TEAMS - from;
     // The last one makes none, as there are more than tiles.
     const bool makes = number < by.tiles, is_last = number + 1 == grid_blocks_x() * grid_blocks_y();
-    if (makes && lane == 0 && count > 0) {
+    if (makes && leads && count > 0) {
         copy_barrier_expect(router_barrier, count * RQ::UNIT_BYTES);
         copy_bulk(shared_address(ring), by.weights + ((u64)number * router_units + from) * RQ::UNIT_BYTES, count * RQ::UNIT_BYTES,
                   router_barrier);
@@ -130,7 +139,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
     auto issue = [&](u32 stage) {
         if (left == 0) return;
         const u32 n = minimum(share.count - unit, CHUNK);
-        if (lane == 0) {
+        if (leads) {
             copy_barrier_expect(barriers + 8 * stage, n * Q::UNIT_BYTES);
             copy_bulk(shared_address(ring + stage * STAGE), weights_of + unit * Q::UNIT_BYTES, n * Q::UNIT_BYTES, barriers + 8 * stage);
         }
@@ -148,8 +157,7 @@ DEVICE void matmul_experts_routed(Rows p, const Chosen &chosen, const RoutedBy &
                 const u32 n = minimum(share.count - done, CHUNK);
                 copy_barrier_wait(barriers + 8 * stage, parity);
                 const u8 *codes = ring + stage * STAGE;
-                for (u32 block = 0; block < n * Q::UNIT; block++)
-                    add_stored<Q, 1>(table, codes, block, share.from + done, lane, g, t, 1, s, sums);
+                add_blocks<Q>(table, codes, n * Q::UNIT, share.from + done, lane, g, t, s, sums);
                 wave_barrier();
                 issue(stage);
                 if (++stage == ROUTED_STAGES) stage = 0, parity ^= 1;

@@ -75,6 +75,7 @@ struct TileRing {
     // Sums of the sharers: [2][SHARERS][number][lane].
     f32 *sums;
     u32 four, buffer;
+    bool leads; // the lane that copies
 };
 template <u32 PIECES> DEVICE u32 piece_begin(const Tiles &of, const TileRing &ring, u32 piece) {
     return of.units * (ring.sharer + ring.sharers * piece) / (ring.sharers * PIECES);
@@ -113,7 +114,7 @@ template <typename Q, u32 PIECES> DEVICE void copy_chunk(const Tiles &of, TileRi
     if constexpr (PIECES > 1)
         while (ring.unit == ring.end) next_piece();
     const u32 n = minimum(ring.end - ring.unit, Of::UNITS), bytes = n * Q::UNIT_BYTES;
-    if (lane_id() == 0) {
+    if (ring.leads) {
         copy_barrier_expect(ring.barriers + 8 * stage, bytes);
         copy_bulk(shared_address(ring.stages + stage * Of::BYTES), ring.from + ring.unit * Q::UNIT_BYTES, bytes, ring.barriers + 8 * stage);
     }
@@ -209,14 +210,14 @@ DEVICE void multiply_run(const Tiles &of, const ExpertRun &run, u32 first, u32 l
 // A ring of the block's, whose warps share tiles by `sharers`; what is behind all rings.
 template <typename Q, u32 PIECES> DEVICE TileRing begin_ring(u8 *memory, u32 sharers, u8 *&after) {
     typedef Chunk<Q, PIECES> Of;
-    const u32 team = thread_x() / WAVE;
+    const u32 team = warp_number();
     u8 *barriers = memory + TEAMS * Of::STAGES_OF * Of::BYTES;
     after = barriers + TEAMS * Of::STAGES_OF * 8;
     TileRing ring = {};
     ring.stages = memory + team * Of::STAGES_OF * Of::BYTES;
     ring.barriers = shared_address(barriers) + team * Of::STAGES_OF * 8;
-    ring.four = team / sharers, ring.sharer = team % sharers, ring.sharers = sharers;
-    if (lane_id() == 0) {
+    ring.four = team / sharers, ring.sharer = team % sharers, ring.sharers = sharers, ring.leads = is_elected();
+    if (ring.leads) {
         UNROLL for (u32 i = 0; i < Of::STAGES_OF; i++) copy_barrier_init(ring.barriers + 8 * i);
         copy_barrier_fence();
     }

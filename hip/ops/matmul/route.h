@@ -21,8 +21,7 @@ DEVICE void matmul_route(const Rows &p, u32 *index, f32 *weight, u32 *counter, u
     const u32 rows = grid_blocks_y();
     Rows of = p;
     of.x += (u64)block_y() * p.width, of.to.out0 += (u64)block_y() * experts;
-    Ring ring;
-    matmul_rows<Q, 1>(of, memory, Whole{}, ring);
+    matmul_row<Q, Whole>(of, memory, {});
     if (!is_last_block(counter, grid_blocks_x() * rows)) return;
     _Pragma("unroll 1") for (u32 row = thread_x() / WAVE; row < rows; row += TEAMS)
         route_256(p.to.out0 + row * experts, index + row * chosen, weight + row * chosen, experts, chosen, normalize,

@@ -18,16 +18,9 @@
 //
 // AMD: codes and scales go from memory to registers some units ahead, from tile to tile and before x is prepared; four
 // multiply-adds an instruction (dot4). Of several rows, x was made into integers by a kernel before (rows_x.hip) and comes
-// from the caches: each byte of W is read once for up to MANY_ROWS rows. One row on CDNA: rows_one_amd.h. NVIDIA: each warp has a ring of
-// stages in shared memory that the copy engine fills, also before the kernel before this one has ended; products by the matrix unit, two of
-// whose 8 columns are the hi and the lo of a row of x. Several rows there: rows_cluster.h.
-// Tried there: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's: same),
-// one row a warp and two rows a warp with plain loads (1.7 TB/s of 4.5), two arrays for
-// codes and scales (more copies), stages of two units (2.4 TB/s), registers for two blocks a
-// multiprocessor (64: slower, and the overlap it allows gained nothing), blocks of 8 warps, of which two fit (8B shape: 13 %
-// slower, 8 rows 17 %), x in f16 (1.16 times slower), more
-// stages (slower), several tiles a stage where a tile has few units (2 % slower), several products in one
-// launch with barriers over the grid (as fast as launches).
+// from the caches: each byte of W is read once for up to MANY_ROWS rows. One row on CDNA: rows_one_amd.h, on NVIDIA:
+// rows_one_nvidia.h; several rows there: rows_cluster.h. The matrix unit multiplies there, two of whose 8 columns are the hi and the lo of a
+// row of x.
 #pragma once
 
 #include "ops/matmul/quad_scales.h"
@@ -353,115 +346,7 @@ template <typename C> DEVICE u32 columns_of(const Rows &p, const C &columns) {
     else return p.cols;
 }
 
-#if PLATFORM_NVIDIA
-// Where a team's ring goes on.
-struct Ring {
-    bool is_ready = false;
-    u32 stage = 0, parity = 0;
-};
-
-// Adds the products of block `block` of the units at `codes` in shared memory, the first of which is unit `first` of x.
-template <typename Q, int R, typename X>
-DEVICE void add_stored(const Table &table, const u8 *codes, u32 block, u32 first, u32 lane, u32 g, u32 t, u32 rows, const X &x, Sums<R> &sums) {
-    const u8 *at = codes + block / Q::UNIT * Q::UNIT_BYTES, *of_lane = at + lane * 16;
-    const u32 b = block % Q::UNIT;
-    BlockCodes<Q> of_block;
-    read_plane<Q::FIRST>(of_block.first, of_lane, b);
-    if constexpr (Q::SECOND > 0) read_plane<Q::SECOND>(of_block.second, of_lane + Q::FIRST_VECTORS * 512, b);
-    auto scale_of = [&](u32 group) {
-        return quad_scale<Q>(scale_words<Q>(at + Q::CODE_BYTES, b * (64 / Q::GROUP) + group, g));
-    };
-    const u32 number = first * Q::UNIT + block;
-    if constexpr (Q::E4M3) add_floats<Q, R>(of_block, scale_of, number, g, t, rows, x, sums);
-    else add_block<Q, R>(table, of_block, scale_of, number, g, t, rows, x, sums);
-}
-
-template <typename Q, int R, typename C = Whole>
-DEVICE void matmul_rows(const Rows &p, u8 *memory, const C &columns, Ring &ring_of) {
-    const u32 thread = thread_x(), team = uniform(thread / WAVE), lane = thread % TEAM, g = lane / 4, t = lane % 4;
-    constexpr u32 BATCH = Shared<Q, R>::BATCH;
-    constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
-    constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128;
-    u8 *ring = memory + team * STAGES * STAGE, *after = memory + TEAMS * STAGES * STAGE + TEAMS * STAGES * 8;
-    const u32 barriers = shared_address(memory + TEAMS * STAGES * STAGE) + team * STAGES * 8;
-    if (!ring_of.is_ready) {
-        if (lane == 0) {
-            UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(barriers + 8 * i);
-            copy_barrier_fence();
-        }
-        wave_barrier();
-        ring_of.is_ready = true;
-    }
-    u32 stage = ring_of.stage, parity = ring_of.parity;
-    const Share share = share_of<Q>(p, columns, team);
-    const u64 tile_bytes = (u64)share.units * Q::UNIT_BYTES;
-    // Units of a stage, from the team's `unit` on.
-    auto together = [&](u32 unit) {
-        u32 n = share.count - unit < CHUNK ? share.count - unit : CHUNK;
-        if constexpr (C::CHOSEN) n = minimum(n, columns.units - (share.from + unit) % columns.units);
-        return n;
-    };
-    // What is copied next: units from `unit` on of `left` tiles.
-    const u8 *weights = p.weights + share.begin * tile_bytes + share.from * Q::UNIT_BYTES;
-    u32 unit = 0, left = share.count > 0 ? share.end - share.begin : 0;
-    auto issue = [&](u32 stage) {
-        if (left == 0) return;
-        const u32 n = together(unit);
-        if (lane == 0) {
-            const u8 *from = weights + unit * Q::UNIT_BYTES;
-            if constexpr (C::CHOSEN) from = C::template unit_at<Q>(columns, p, share.end - left, share.from + unit);
-            copy_barrier_expect(barriers + 8 * stage, n * Q::UNIT_BYTES);
-            copy_bulk(shared_address(ring + stage * STAGE), from, n * Q::UNIT_BYTES, barriers + 8 * stage);
-        }
-        unit += n;
-        if (unit == share.count) unit = 0, weights += tile_bytes, left--;
-    };
-    // One stage only: more would make x, which everybody waits for, queue behind the weights.
-    const bool is_late = C::is_late(columns);
-    if (!is_late) issue(stage), grid_dependency_launch();
-    const Shared<Q, R> s = shared_memory<Q, R>(after, columns_of(p, columns), R == 1 ? 1 : p.rows);
-    const Table table = table_of<Q>(p.weights);
-    Norm<R> norm = {};
-    read_norm<R>(norm, p, 0);
-    grid_dependency_wait();
-    if (is_late) grid_dependency_launch(), C::choose(columns);
-    prepare_x<Q, R>(p, s, norm, columns, [] {});
-    if (is_late) issue(stage);
-    UNROLL for (u32 i = 1; i < STAGES; i++) issue((stage + i) % STAGES);
-    u32 buffer = 0;
-    for (u32 tile = share.begin; tile < share.end; tile += BATCH, buffer ^= 1) {
-        const u32 now = share.end - tile < BATCH ? share.end - tile : BATCH;
-        const Result result = begin_result<R>(p, columns, tile, now);
-        for (u32 k = 0; k < now; k++) {
-            Sums<R> sums = {};
-            for (u32 done = 0, n; done < share.count; done += C::CHOSEN ? n : CHUNK) {
-                n = together(done);
-                copy_barrier_wait(barriers + 8 * stage, parity);
-                const u8 *codes = ring + stage * STAGE;
-                auto add = [&](u32 block) {
-                    add_stored<Q, R>(table, codes, block, share.from + done, lane, g, t, p.rows, s, sums);
-                };
-                // As many blocks at a time as registers are there for.
-                constexpr u32 BLOCKS = R > 1 ? (Q::GROUP == 64 ? 2 : 1) : Q::GROUP == 16 ? 2 : 4;
-                u32 block = 0;
-                for (; block + BLOCKS <= n * Q::UNIT; block += BLOCKS) {
-                    UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
-                }
-                for (; block < n * Q::UNIT; block++) add(block);
-                wave_barrier();
-                issue(stage);
-                if (++stage == STAGES) stage = 0, parity ^= 1;
-            }
-            store_partial<Q, R>(s, buffer, k, sums, team, g, t);
-        }
-        barrier();
-        finish<C, Q, R>(p, s, buffer, result);
-    }
-    ring_of.stage = stage, ring_of.parity = parity;
-}
-#else
-struct Ring {};
-
+#if PLATFORM_AMD
 // Units that share scales as they are read (quad_scales.h), and those whose codes are on their way to registers. (Predicted
 // by the software GPU's timing: twice as many on CDNA are slower, by 30 % for 4096 columns, as x waits behind them.)
 template <typename Q> constexpr u32 QUAD = 4 / Q::UNIT;
@@ -479,7 +364,7 @@ struct PartOfRound {
 };
 
 template <typename Q, int R, typename C = Whole>
-DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
+DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns) {
     const u32 thread = thread_x(), team = uniform(thread / WAVE) * (WAVE / TEAM) + (WAVE / TEAM == 1 ? 0 : thread / TEAM % 2);
     const u32 lane = thread % TEAM, g = lane / 4, t = lane % 4;
     constexpr u32 BATCH = Shared<Q, R>::BATCH;
@@ -596,6 +481,7 @@ DEVICE void matmul_rows(Rows p, u8 *memory, const C &columns, Ring &) {
 #endif
 #include "ops/matmul/rows_matrix_amd.h"
 #include "ops/matmul/rows_one_amd.h"
+#include "ops/matmul/rows_one_nvidia.h"
 
 // What kernels for so many rows take x as.
 template <int R> struct RowsOf : Whole {};
@@ -604,14 +490,18 @@ template <> struct RowsOf<MANY_ROWS> : Prepared {};
 #endif
 
 template <typename Q, int R> DEVICE void matmul_rows_of(const Rows &p, u8 *memory) {
-#if PLATFORM_AMD && AMD_CDNA2
+#if PLATFORM_NVIDIA
+    static_assert(R == 1, "several rows: rows_cluster.h");
+    matmul_row<Q, Whole>(p, memory, {});
+#else
+#if AMD_CDNA2
     if constexpr (R == MANY_ROWS && WHOLE_GROUPS<Q>) return matmul_rows_matrix<Q>(p, memory);
 #endif
-#if PLATFORM_AMD && AMD_CDNA2
+#if AMD_CDNA2
     if constexpr (R == 1) return matmul_row<Q>(p, memory);
 #endif
-    Ring ring;
-    matmul_rows<Q, R, RowsOf<R>>(p, memory, {}, ring);
+    matmul_rows<Q, R, RowsOf<R>>(p, memory, {});
+#endif
 }
 
 #if !defined(WIDE) || (PLATFORM_AMD && AMD_CDNA2)

@@ -167,39 +167,47 @@ template <typename S, int ROWS> DEVICE void send_sums(const S &s, u32 buffer, u3
 
 template <typename Q, int ROWS> DEVICE void matmul_cluster(const Rows &p, u8 *memory) {
     using S = ClusterMemory<Q, ROWS>;
-    constexpr u32 CHUNK = STAGE_BYTES / Q::UNIT_BYTES > 0 ? STAGE_BYTES / Q::UNIT_BYTES : 1;
-    constexpr u32 STAGE = (CHUNK * Q::UNIT_BYTES + 127) / 128 * 128;
     constexpr u32 EACH = (S::NUMBERS + THREADS - 1) / THREADS;
-    const u32 warp = uniform(thread_x() / WAVE), lane = lane_id(), g = lane / 4, t = lane % 4;
+    const u32 warp = ROWS > 8 ? uniform(thread_x() / WAVE) : warp_number(), lane = lane_id(), g = lane / 4, t = lane % 4;
     const u32 rank = cluster_rank(), cluster = block_x() / CLUSTER, clusters = grid_blocks_x() / CLUSTER;
     const u32 pairs = p.to.epilogue == SILU ? 2 : 1, works = p.tiles / pairs;
     const u32 begin = works * cluster / clusters * pairs, end = works * (cluster + 1) / clusters * pairs;
     const u32 own_quarter = warp % OWN_QUARTERS, slot = warp / OWN_QUARTERS, quarter = rank * OWN_QUARTERS + own_quarter;
     const auto own = OwnColumns<Q>::of(units_of<Q>(p), rank, p.cols);
+    // Barriers come first, the rings last.
+    const u32 barriers = shared_address(memory) + warp * STAGES * 8;
+    const auto s = cluster_memory<Q, ROWS>(memory + TEAMS * STAGES * 8, own.longest, p.rows);
+    u8 *rings = memory + ((u32)((u8 *)(s.x.groups + p.rows * s.x.group_row) - memory) + 127) / 128 * 128;
+    // The host gives stages of ROW_STAGE_BYTES where there is room.
+    constexpr u32 LARGE = units_in<Q>(ROW_STAGE_BYTES), SMALL = units_in<Q>(STAGE_BYTES);
+    const bool is_large = dynamic_shared_bytes() >= (u32)(rings - memory) + TEAMS * STAGES * stage_of<Q>(LARGE);
+    const u32 most = is_large ? LARGE : SMALL, stage_bytes = is_large ? stage_of<Q>(LARGE) : stage_of<Q>(SMALL);
     // [stage][warp]
-    const u8 *ring = memory + warp * STAGE;
-    const u32 barriers = shared_address(memory + TEAMS * STAGES * STAGE) + warp * STAGES * 8;
-    const auto s = cluster_memory<Q, ROWS>(memory + TEAMS * STAGES * (STAGE + 8), own.longest, p.rows);
-    if (lane == 0) {
+    const u8 *ring = rings + warp * stage_bytes;
+    // (16 rows leave no registers for the other form: 3 % slower.)
+    const bool leads = ROWS > 8 ? lane == 0 : is_elected();
+    if (leads) {
         UNROLL for (u32 i = 0; i < STAGES; i++) copy_barrier_init(barriers + 8 * i);
         if (warp == 0) copy_barrier_init(s.sent), copy_barrier_init(s.sent + 8);
         copy_barrier_fence();
     }
     wave_barrier();
     cluster_arrive();
+    // Units of a stage: where a part has two, half of its.
+    const u32 each = own.longest <= most ? most : minimum((own.longest + 1) / 2, most);
     // What is copied next: unit `unit` of the part whose first is at / TEAMS, of `left` tiles from `weights` on.
     const u64 tile_bytes = (u64)own.units * Q::UNIT_BYTES;
     const u8 *weights = p.weights + (begin + slot) * tile_bytes;
     u32 left = begin + slot < end ? (end - begin - slot + AT_A_TIME - 1) / AT_A_TIME : 0, at = own.units * quarter, unit = 0;
     auto next = [&](u32 stage) {
         if (left == 0) return;
-        const u32 from = at / TEAMS, count = (at + own.units) / TEAMS - from;
-        if (lane == 0) {
-            const u32 bytes = minimum(count - unit, CHUNK) * Q::UNIT_BYTES;
+        const u32 from = at / TEAMS, count = (at + own.units) / TEAMS - from, n = minimum(count - unit, each);
+        if (leads) {
+            const u32 bytes = n * Q::UNIT_BYTES;
             copy_barrier_expect(barriers + 8 * stage, bytes);
-            if (bytes > 0) copy_bulk(shared_address(ring + stage * TEAMS * STAGE), weights + (from + unit) * Q::UNIT_BYTES, bytes, barriers + 8 * stage);
+            if (bytes > 0) copy_bulk(shared_address(ring + stage * TEAMS * stage_bytes), weights + (from + unit) * Q::UNIT_BYTES, bytes, barriers + 8 * stage);
         }
-        unit += CHUNK;
+        unit += n;
         if (unit < count) return;
         unit = 0, at += own.units * QUARTERS;
         if (at >= own.units * TEAMS) at = own.units * quarter, left--, weights += tile_bytes * AT_A_TIME;
@@ -207,7 +215,7 @@ template <typename Q, int ROWS> DEVICE void matmul_cluster(const Rows &p, u8 *me
     // One stage only: more would make x, which everybody waits for, queue behind the weights.
     next(0), grid_dependency_launch();
     // Where the second stage will be; `cluster_bytes` says whether there is room.
-    f32 *norm = p.norm ? (f32 *)(memory + TEAMS * STAGE) : nullptr;
+    f32 *norm = p.norm ? (f32 *)(rings + TEAMS * stage_bytes) : nullptr;
     if (norm) read_own_norm(p, norm, own, s.padded);
     const Table table = table_of<Q>(p.weights);
     grid_dependency_wait();
@@ -252,9 +260,9 @@ template <typename Q, int ROWS> DEVICE void matmul_cluster(const Rows &p, u8 *me
             Sums<ROWS> of_part = {};
             u32 done = 0;
             do {
-                const u32 n = minimum(count - done, CHUNK);
+                const u32 n = minimum(count - done, each);
                 copy_barrier_wait(barriers + 8 * stage, parity);
-                const u8 *codes = ring + stage * TEAMS * STAGE;
+                const u8 *codes = ring + stage * TEAMS * stage_bytes;
                 auto add = [&](u32 block) {
                     add_stored<Q, ROWS>(table, codes, block, (own_quarter * OF_QUARTER + part) * own.longest + done, lane, g, t, p.rows, x, of_part);
                 };

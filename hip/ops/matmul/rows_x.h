@@ -18,10 +18,13 @@
 // Bytes of a stage of a team's ring, and how many.
 #define STAGE_BYTES 2560
 #define STAGES 2
+// The same for one row, where there is room.
+#define ROW_STAGE_BYTES 3840
 #else
 #define ROWS_TEAMS 8
 #define STAGE_BYTES 0
 #define STAGES 0
+#define ROW_STAGE_BYTES 0
 #endif
 // Of the kernels for matrices of more columns than WIDE_COLS (wide.h).
 #define WIDE_TEAMS 16

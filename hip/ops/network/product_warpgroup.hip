@@ -15,6 +15,7 @@
 // end. No faster were: W copied once for a cluster of two blocks (473), results by way of shared memory and bulk copies
 // (534) or warps of their own (545), stored while the next tile is multiplied (537 to 571), one warpgroup two steps behind
 // the other (556), two blocks of 128 by 128 a multiprocessor (490).
+#include "common/copies_nvidia.h"
 #include "common/rows_nvidia.h"
 #include "common/warpgroup_nvidia.h"
 #include "ops/network/product.h"
@@ -79,8 +80,8 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struc
 
     METHOD void fill(u32 thread) const {
         // Each warp has stages whose weights it asks for: that takes one thread a while.
-        const u32 piece = thread % 8, warp = uniform(thread / 32);
-        const bool asks = lane_id() == 0;
+        const u32 piece = thread % 8, warp = warp_number() % 4;
+        const bool asks = is_elected();
         // Weights do not wait for what comes before.
         if (asks) {
             u32 tile = block_x(), step = 0, first = first_column(tile);
@@ -189,7 +190,7 @@ template <u32 CONSUMERS, u32 COLUMNS, u32 STAGES, u32 TAPS, u32 SPLIT = 1> struc
 
     // A warp is done with a stage.
     METHOD void release(u32 stage) const {
-        if (lane_id() == 0) copy_barrier_arrive(free(stage));
+        if (is_elected()) copy_barrier_arrive(free(stage));
     }
 
     // Sums begin with the bias; without branches, between which they could not stay in their registers.

@@ -1,6 +1,7 @@
 //! Products of 2 to 16 rows on NVIDIA, by clusters of blocks (`hip/ops/matmul/rows_cluster.h`).
 
 use super::matmul::{FEW_ROWS, Geometry, MatrixForm, geometry};
+use super::matmul_memory::stage;
 use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::constants::matmul_cluster_q4;
@@ -26,29 +27,32 @@ impl MatrixForm {
     }
 }
 
-/// Bytes of shared memory of a block that shares out products of so many rows and columns; `None` if there is no room for
-/// a norm of so many.
-pub fn cluster_bytes(form: PackForm, (rows, cols): (usize, usize)) -> Option<usize> {
+/// Bytes of shared memory of a block that shares out products of so many rows and columns, where it has at most `most`;
+/// `None` if there is no room for a norm of so many columns.
+pub fn cluster_bytes(form: PackForm, (rows, cols): (usize, usize), most: usize) -> Option<usize> {
     let Geometry {
         teams,
         stage_bytes,
+        row_stage_bytes,
         stages,
     } = geometry(Platform::Cuda);
-    let chunk = (stage_bytes / form.unit_bytes()).max(1);
-    let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
     let own_rows = cluster_rows(rows) / CLUSTER;
     let numbers = AT_A_TIME * own_rows * TILE_ROWS;
     // Barriers of two rounds' sums, these, the squares of rows and what their results are multiplied with.
     let fixed = 16 + (2 * QUARTERS * numbers + own_rows * teams + 16) * 4;
     let longest = form.units(cols).div_ceil(teams);
     let own = teams / CLUSTER * longest * form.unit_blocks() * BLOCK;
-    // The norm lies where the second stage will.
-    if own * 4 > teams * stage {
-        return None;
-    }
     let codes = 2 * ((own * form.bytes_of_x()).next_multiple_of(128) + 64);
     let groups = (own / form.group) | 1;
-    Some(teams * stages * (stage + 8) + fixed + rows * (codes + groups * 8))
+    let besides = teams * stages * 8 + fixed + rows * (codes + groups * 8);
+    let with_rings = |bytes| besides.next_multiple_of(128) + teams * stages * stage(form, bytes);
+    // `matmul_cluster` of `hip/ops/matmul/rows_cluster.h` sees which it is.
+    let bytes = match with_rings(row_stage_bytes) <= most {
+        true => row_stage_bytes,
+        false => stage_bytes,
+    };
+    // The norm lies where the second stage will.
+    (own * 4 <= teams * stage(form, bytes)).then(|| with_rings(bytes))
 }
 
 #[cfg(test)]
@@ -66,7 +70,8 @@ mod tests {
             group: 64,
         };
         let fits = |rows: &usize| {
-            cluster_bytes(form, (*rows, cols)).is_some_and(|bytes| bytes <= LOCAL_MEMORY)
+            cluster_bytes(form, (*rows, cols), LOCAL_MEMORY)
+                .is_some_and(|bytes| bytes <= LOCAL_MEMORY)
         };
         (2..=FEW_ROWS).rev().find(fits).unwrap_or(1)
     }
@@ -76,8 +81,8 @@ mod tests {
     fn wide_matrices_are_read_once_for_eight_rows() {
         let found = [1024, 4096, 5120, 12_288, 17_408, 28_672, 29_568, 32_768].map(most_rows);
         assert_eq!(found, [16, 16, 16, 16, 13, 8, 8, 8]);
-        // A norm of so many columns has no room.
-        assert_eq!(most_rows(53_248), 1);
+        // A norm of so many columns has room in large stages alone.
+        assert_eq!(most_rows(53_248), 3);
     }
 
     #[test]

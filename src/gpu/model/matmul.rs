@@ -102,6 +102,8 @@ pub enum MatrixForm {
 pub(super) struct Geometry {
     pub teams: usize,
     pub stage_bytes: usize,
+    /// Of kernels for one row, where there is room.
+    pub row_stage_bytes: usize,
     pub stages: usize,
 }
 
@@ -109,6 +111,7 @@ pub(super) fn geometry(platform: Platform) -> Geometry {
     Geometry {
         teams: matmul_rows_q4::ROWS_TEAMS.of(platform),
         stage_bytes: matmul_rows_q4::STAGE_BYTES.of(platform),
+        row_stage_bytes: matmul_rows_q4::ROW_STAGE_BYTES.of(platform),
         stages: matmul_rows_q4::STAGES.of(platform),
     }
 }

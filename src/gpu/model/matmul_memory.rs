@@ -5,7 +5,7 @@ use super::clusters::cluster_bytes;
 use super::matmul::{
     FEW_ROWS, GROUP_ROWS, Geometry, MatrixForm, SET_ROWS, dense_rows, few_rows_parts, geometry,
 };
-use super::pack::{BLOCK, TILE_ROWS};
+use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::constants::{
     matmul_experts_q4, matmul_experts_routed_q4, matmul_experts_tiles_q4, matmul_rows_pieces,
@@ -25,6 +25,12 @@ const DENSE_CHUNK: usize = matmul_rows_pieces::CHUNK;
 pub(super) const MOST_DENSE_ROWS: usize = 64;
 /// Columns of x of a block where blocks share them, about.
 const SHARED_COLS: usize = 8192;
+
+/// Bytes of a stage of a ring, of about so many: whole units, at least one.
+pub(super) fn stage(form: PackForm, bytes: usize) -> usize {
+    let units = (bytes / form.unit_bytes()).max(1);
+    (units * form.unit_bytes()).next_multiple_of(128)
+}
 
 impl MatrixForm {
     /// How many blocks share the columns of x in a product of few rows (`hip/ops/matmul/rows.h`): one where x of
@@ -55,7 +61,8 @@ impl MatrixForm {
         if let MatrixForm::Quant(form) = self
             && self.is_clustered(facts, rows)
         {
-            return cluster_bytes(form, (rows, cols)).unwrap_or(usize::MAX);
+            return cluster_bytes(form, (rows, cols), self.local_memory(facts))
+                .unwrap_or(usize::MAX);
         }
         let splits = self.column_splits(facts, cols);
         let own = match self {
@@ -97,9 +104,7 @@ impl MatrixForm {
             true => 2,
             false => 1,
         };
-        let chunk = (stage_bytes / parts / form.unit_bytes()).max(1);
-        let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
-        teams * TILE_STAGES * parts * (stage + 8)
+        teams * TILE_STAGES * parts * (stage(form, stage_bytes / parts) + 8)
     }
 
     /// Bytes of shared memory of a block of `hip/ops/matmul/experts_down.h`.
@@ -138,17 +143,10 @@ impl MatrixForm {
             return 0;
         };
         let Geometry {
-            teams,
-            stage_bytes,
-            stages,
+            teams, stage_bytes, ..
         } = geometry(facts.platform);
-        let ring = |bytes: usize, stages: usize| {
-            let chunk = (bytes / form.unit_bytes()).max(1);
-            stages * (chunk * form.unit_bytes()).next_multiple_of(128)
-        };
-        let own = ring(stage_bytes / 2, ROUTED_STAGES) + ROUTED_BARRIERS;
-        let others = ring(stage_bytes, stages) + stages * 8;
-        self.chosen_bytes(facts, cols) + teams * own - teams * others
+        let own = stage(form, stage_bytes / 2) * ROUTED_STAGES + ROUTED_BARRIERS;
+        teams * own + self.bytes_besides(form, facts, teams, (1, 1), cols)
     }
 
     /// Whether there is room for so many rows with experts.
@@ -210,24 +208,40 @@ impl MatrixForm {
         let MatrixForm::Quant(form) = self else {
             return rows * cols * 4;
         };
+        let besides = self.bytes_besides(form, facts, teams, (rows, kernel_rows), cols);
         let Geometry {
             stage_bytes,
+            row_stage_bytes,
             stages,
             ..
         } = geometry(facts.platform);
-        let ring = match facts.platform {
-            Platform::Hip => 0,
-            Platform::Cuda => {
-                let chunk = (stage_bytes / form.unit_bytes()).max(1);
-                let stage = (chunk * form.unit_bytes()).next_multiple_of(128);
-                teams * stages * (stage + 8)
-            }
-        };
+        if facts.platform == Platform::Hip {
+            return besides;
+        }
+        let besides = (teams * stages * 8 + besides).next_multiple_of(128);
+        let with_ring = |bytes: usize| besides + teams * stages * stage(form, bytes);
+        let large = with_ring(row_stage_bytes);
+        // `matmul_row` of `hip/ops/matmul/rows_one_nvidia.h` sees which it is.
+        match kernel_rows == 1 && large + EXPERT_IDS <= self.local_memory(facts) {
+            true => large,
+            false => with_ring(stage_bytes),
+        }
+    }
+
+    /// The same without a ring.
+    fn bytes_besides(
+        self,
+        form: PackForm,
+        facts: &DeviceFacts,
+        teams: usize,
+        (rows, kernel_rows): (usize, usize),
+        cols: usize,
+    ) -> usize {
         let padded = form.padded(cols);
         let fixed = self.partial_bytes(facts, teams, kernel_rows) + kernel_rows * teams * 4 + 32;
         let bytes = form.bytes_of_x();
         let a_row = 2 * ((bytes * padded).next_multiple_of(128) + 64) + padded / form.group * 8;
-        ring + fixed + rows * a_row
+        fixed + rows * a_row
     }
 
     /// The most rows one launch with a matrix of so many tiles takes; 0 if the device has too little shared
