@@ -8,9 +8,9 @@
 //
 // Tried: own columns where there is a norm, too, with the squares read once more and their sum made by who stores the results: q, k and v
 // 0.2 us slower; three or four stages, or the second one on its way before x is there (8B's widest matrix 3 % faster, the others 5 to
-// 20 % slower); a stage's units from a division (0.1 us slower); stages of two units (2.4 TB/s of
-// 4.5); 64 columns of x by the 32 lanes of a warp with redux.sync instead of eight columns a lane (4 to 10 % slower); works that follow one
-// another by a block, from two divisions (up to 4 % slower).
+// 20 % slower); a stage's units from a division (0.1 us slower); stages of two units (2.4 TB/s of 4.5); 64 columns of x by the 32 lanes of a
+// warp with redux.sync instead of eight columns a lane (4 to 10 % slower); a block's works one after the other, which takes two divisions (up
+// to 4 % slower).
 // With what was here before: prefetching the next product's weights to L2, at the start or the end of one (2 to 10 % slower; the o product's:
 // same), one row a warp and two rows a warp with plain loads (1.7 TB/s), two arrays for codes and scales (more copies), registers for two
 // blocks a multiprocessor (64: slower, and the overlap it allows gained nothing), blocks of 8 warps, of which two fit (8B shape: 13 %
@@ -167,17 +167,17 @@ template <typename Q, typename C> DEVICE void matmul_row(const Rows &p, u8 *memo
                 };
                 // As many blocks at a time as registers are there for. A stage of 4,096 or 5,120 columns has no rest.
                 constexpr u32 BLOCKS = Q::GROUP == 16 ? 2 : 3;
-                const u32 blocks = n * Q::UNIT;
-                if (BLOCKS == 3 && blocks == 4) {
+                const u32 count = n * Q::UNIT;
+                if (BLOCKS == 3 && count == 4) {
                     UNROLL for (u32 j = 0; j < 4; j++) add(j);
-                } else if (BLOCKS == 3 && blocks == 5) {
+                } else if (BLOCKS == 3 && count == 5) {
                     UNROLL for (u32 j = 0; j < 5; j++) add(j);
                 } else {
                     u32 block = 0;
-                    for (; block + BLOCKS <= blocks; block += BLOCKS) {
+                    for (; block + BLOCKS <= count; block += BLOCKS) {
                         UNROLL for (u32 j = 0; j < BLOCKS; j++) add(block + j);
                     }
-                    for (; block < blocks; block++) add(block);
+                    for (; block < count; block++) add(block);
                 }
                 wave_barrier();
                 issue(stage);

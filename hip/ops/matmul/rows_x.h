@@ -18,7 +18,7 @@
 // Bytes of a stage of a team's ring, and how many.
 #define STAGE_BYTES 2560
 #define STAGES 2
-// The same for one row, where there is room.
+// The same for one row, and in rows_cluster.h, where there is room.
 #define ROW_STAGE_BYTES 3840
 #else
 #define ROWS_TEAMS 8

@@ -102,7 +102,7 @@ pub enum MatrixForm {
 pub(super) struct Geometry {
     pub teams: usize,
     pub stage_bytes: usize,
-    /// Of kernels for one row, where there is room.
+    /// Of kernels for one row and of clusters, where there is room.
     pub row_stage_bytes: usize,
     pub stages: usize,
 }
