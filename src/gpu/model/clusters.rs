@@ -1,7 +1,7 @@
 //! Products of 2 to 16 rows on NVIDIA, by clusters of blocks (`hip/ops/matmul/rows_cluster.h`).
 
 use super::matmul::{FEW_ROWS, Geometry, MatrixForm, geometry};
-use super::matmul_memory::stage;
+use super::matmul_memory::stage_with;
 use super::pack::{BLOCK, PackForm, TILE_ROWS};
 use crate::driver::{DeviceFacts, Platform};
 use crate::gpu::constants::matmul_cluster_q4;
@@ -30,12 +30,7 @@ impl MatrixForm {
 /// Bytes of shared memory of a block that shares out products of so many rows and columns, where it has at most `most`;
 /// `None` if there is no room for a norm of so many columns.
 pub fn cluster_bytes(form: PackForm, (rows, cols): (usize, usize), most: usize) -> Option<usize> {
-    let Geometry {
-        teams,
-        stage_bytes,
-        row_stage_bytes,
-        stages,
-    } = geometry(Platform::Cuda);
+    let Geometry { teams, stages, .. } = geometry(Platform::Cuda);
     let own_rows = cluster_rows(rows) / CLUSTER;
     let numbers = AT_A_TIME * own_rows * TILE_ROWS;
     // Barriers of two rounds' sums, these, the squares of rows and what their results are multiplied with.
@@ -44,15 +39,10 @@ pub fn cluster_bytes(form: PackForm, (rows, cols): (usize, usize), most: usize) 
     let own = teams / CLUSTER * longest * form.unit_blocks() * BLOCK;
     let codes = 2 * ((own * form.bytes_of_x()).next_multiple_of(128) + 64);
     let groups = (own / form.group) | 1;
-    let besides = teams * stages * 8 + fixed + rows * (codes + groups * 8);
-    let with_rings = |bytes| besides.next_multiple_of(128) + teams * stages * stage(form, bytes);
-    // `matmul_cluster` of `hip/ops/matmul/rows_cluster.h` sees which it is.
-    let bytes = match with_rings(row_stage_bytes) <= most {
-        true => row_stage_bytes,
-        false => stage_bytes,
-    };
+    let besides = (teams * stages * 8 + fixed + rows * (codes + groups * 8)).next_multiple_of(128);
+    let stage = stage_with(form, besides, most);
     // The norm lies where the second stage will.
-    (own * 4 <= teams * stage(form, bytes)).then(|| with_rings(bytes))
+    (own * 4 <= teams * stage).then_some(besides + teams * stages * stage)
 }
 
 #[cfg(test)]

@@ -32,6 +32,22 @@ pub(super) fn stage(form: PackForm, bytes: usize) -> usize {
     (units * form.unit_bytes()).next_multiple_of(128)
 }
 
+/// Bytes of a stage of a block that has `besides` other bytes, of at most `most`: of larger ones where there is room. The
+/// kernels see which they are (`hip/ops/matmul/rows_one_nvidia.h`, `rows_cluster.h`).
+pub(super) fn stage_with(form: PackForm, besides: usize, most: usize) -> usize {
+    let Geometry {
+        teams,
+        stage_bytes,
+        row_stage_bytes,
+        stages,
+    } = geometry(Platform::Cuda);
+    let large = stage(form, row_stage_bytes);
+    match besides + teams * stages * large <= most {
+        true => large,
+        false => stage(form, stage_bytes),
+    }
+}
+
 impl MatrixForm {
     /// How many blocks share the columns of x in a product of few rows (`hip/ops/matmul/rows.h`): one where x of
     /// all columns fits the local memory. Results depend on it, so it does not depend on the number of rows.
@@ -211,7 +227,6 @@ impl MatrixForm {
         let besides = self.bytes_besides(form, facts, teams, (rows, kernel_rows), cols);
         let Geometry {
             stage_bytes,
-            row_stage_bytes,
             stages,
             ..
         } = geometry(facts.platform);
@@ -219,13 +234,11 @@ impl MatrixForm {
             return besides;
         }
         let besides = (teams * stages * 8 + besides).next_multiple_of(128);
-        let with_ring = |bytes: usize| besides + teams * stages * stage(form, bytes);
-        let large = with_ring(row_stage_bytes);
-        // `matmul_row` of `hip/ops/matmul/rows_one_nvidia.h` sees which it is.
-        match kernel_rows == 1 && large + EXPERT_IDS <= self.local_memory(facts) {
-            true => large,
-            false => with_ring(stage_bytes),
-        }
+        let each = match kernel_rows {
+            1 => stage_with(form, besides + EXPERT_IDS, self.local_memory(facts)),
+            _ => stage(form, stage_bytes),
+        };
+        besides + teams * stages * each
     }
 
     /// The same without a ring.
